@@ -59,15 +59,25 @@ struct Ends {
 };
 constexpr Ends kEnds[] = {{-120, 101, false}, {-120, 101, true}, {-128, 127, true}, {5, 101, true}};
 
-// Also bounds the results before they are clipped; wider: their factor. largest: all weights are -128 or 127.
+// Weights for codes that are not negative: -64 to 63, -128 or 127 alone, or -64 to 63 in every second eight channels.
+enum class Weights { Small, Largest, Mixed };
+
+int8_t weightOf(int8_t code, Weights kind, size_t channel) {
+    if (kind == Weights::Largest) return code % 2 ? -128 : 127;
+    return kind == Weights::Mixed && channel / 8 % 2 ? code : int8_t(code / 2);
+}
+
+// Also bounds the results before they are clipped; wider: their factor.
 void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false, Kind kind = Kind::Int8,
-                 float wider = 1, bool largest = false) {
+                 float wider = 1, Weights kindOfWeights = Weights::Small) {
     Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
     Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
     NetBuilder steps(s.oc, withMin, 3);
     if (kind == Kind::NonNegative) {
         for (int8_t& code : src) code &= 127;
-        for (int8_t& code : weights) code = largest ? int8_t(code % 2 ? -128 : 127) : int8_t(code / 2);
+        const auto area = static_cast<size_t>(s.kh * s.kw), channels = static_cast<size_t>(s.ic / groups);
+        for (size_t i = 0; i < weights.size(); ++i)
+            weights[i] = weightOf(weights[i], kindOfWeights, i / area % channels);
         steps.post.padding = 127;
     }
     for (float& scale : steps.scale) scale *= wider;
@@ -167,11 +177,11 @@ TEST(Int8Convolution, Minima) {
     expectDense(shape(3, 45, 1, 1, 30, 1, 1), 1, false, true);
 }
 
-// Products may add up in 16 bits, of two steps where the weights are small enough.
+// Products may add up in 16 bits, of two steps where their weights are small enough.
 TEST(Int8Convolution, CodesThatAreNotNegative) {
-    for (const bool largest : {false, true}) {
+    for (const Weights weights : {Weights::Small, Weights::Largest, Weights::Mixed}) {
         const auto expect = [&](const ConvShape& s, int groups = 1, bool withMin = false) {
-            expectDense(s, groups, false, withMin, Kind::NonNegative, 1, largest);
+            expectDense(s, groups, false, withMin, Kind::NonNegative, 1, weights);
         };
         expect(shape(1, 16, 5, 7, 32, 1, 1));
         expect(shape(2, 13, 9, 11, 17, 1, 1));

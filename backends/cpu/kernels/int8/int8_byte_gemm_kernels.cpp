@@ -76,20 +76,25 @@ HWY_INLINE void addStep(VI (&acc)[R][NB], const char* p, ptrdiff_t s, const char
     }
 }
 
-// `ahead`: weights of the next panel, of which each block prefetches a line.
-template <bool Together, int R, int NB>
-HWY_INLINE void addTaps(VI (&acc)[R][NB], const Int8PanelArgs& t, const char* a, const char* ahead) {
+// `together`: a flag for each block of each tap. `ahead`: weights of the next panel, of which each block prefetches a
+// line.
+template <int R, int NB>
+HWY_INLINE void addTaps(VI (&acc)[R][NB], const Int8PanelArgs& t, const char* a, const char* together,
+                        const char* ahead) {
     constexpr ptrdiff_t kLine = NB * P * 4;
     const char* w = t.w;
     const ptrdiff_t s = t.pixelStride, stride = t.blockStride;
-    const int blocks = t.fullBlocks + t.tailSteps / 2;
+    const int steps = t.fullBlocks * t.fullSteps + t.tailSteps, blocks = steps / 2;
     for (int tap = 0; tap < t.taps; ++tap) {
         const char* p = a + t.tapOffset[tap];
         for (int block = 0; block < blocks; ++block, p += stride, w += 2 * kLine, ahead += 2 * P * 4) {
             __builtin_prefetch(ahead, 0, 2);
-            addBlock<Together>(acc, p, s, w);
+            if (HWY_LIKELY(*together++))
+                addBlock<true>(acc, p, s, w);
+            else
+                addBlock<false>(acc, p, s, w);
         }
-        if (t.tailSteps == 1) {
+        if (steps % 2 == 1) {
             addStep(acc, p, s, w);
             w += kLine;
         }
@@ -98,8 +103,8 @@ HWY_INLINE void addTaps(VI (&acc)[R][NB], const Int8PanelArgs& t, const char* a,
 
 // The numbers that lie behind the weights of a panel.
 struct PanelEnd {
-    const int32_t* sums;  // 128 times those of the weights
-    bool together;
+    const int32_t* sums;   // 128 times those of the weights
+    const char* together;  // flags
 };
 
 template <int R, int NB>
@@ -112,20 +117,18 @@ HWY_NOINLINE void gemmTileBytes(const Int8PanelArgs& t, const PanelEnd& end, int
         for (int r = 0; r < R; ++r) acc[r][n] = start;
     }
     const char* a = t.a + at * t.pixelStride;
-    if (end.together)
-        addTaps<true>(acc, t, a, ahead);
-    else
-        addTaps<false>(acc, t, a, ahead);
+    addTaps(acc, t, a, end.together, ahead);
     finishTile<Product::Bytes, R, NB>(acc, t, t, at);
 }
 
 void gemmPanelBytes(const Int8PanelArgs& t) {
     static constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileBytes<R, NB>; });
-    const ptrdiff_t steps = ptrdiff_t(t.taps) * (t.fullBlocks * t.fullSteps + t.tailSteps), share = steps * P * 4;
-    const auto* sums = reinterpret_cast<const int32_t*>(t.w + steps * t.nb * P * 4);
-    const PanelEnd end{sums, sums[t.nb * P] != 0};
+    const ptrdiff_t tapSteps = t.fullBlocks * t.fullSteps + t.tailSteps, steps = t.taps * tapSteps,
+                    width = ptrdiff_t(t.nb) * P * 4, share = steps * P * 4;
+    const char* sums = t.w + steps * width;
+    const PanelEnd end{reinterpret_cast<const int32_t*>(sums), sums + width};
     // The panels are contiguous: the first tiles prefetch a part each of the next panel.
-    const char* next = t.w + (steps + 2) * t.nb * P * 4;
+    const char* next = end.together + (t.taps * (tapSteps / 2) + width - 1) / width * width;
     int tile = t.firstTile;
     forEqualTiles(t.m, kMaxRows[t.nb], [&](int at, int rows) {
         kTiles.fn[t.nb - 1][rows - 1](t, end, at, tile < t.nb ? next + tile * share : next);

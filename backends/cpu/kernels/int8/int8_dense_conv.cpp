@@ -150,9 +150,9 @@ class DensePlan final : public Int8SumPlan {
         }
         for (const Panel& p : panels_) {
             offsets_.push_back(weightBytes_);
-            const int64_t steps = checkedMul(taps(), packedSteps(p), "packed weights") + k_.rowsBehind;
+            const int64_t steps = checkedMul(taps(), packedSteps(p), "packed weights"), width = int64_t{p.nb} * P * 4;
             weightBytes_ =
-                checkedAdd(weightBytes_, checkedMul(steps, int64_t{p.nb} * P * 4, "packed weights"), "packed weights");
+                checkedAdd(weightBytes_, checkedMul(steps + stepsBehind(p), width, "packed weights"), "packed weights");
         }
     }
 
@@ -168,13 +168,19 @@ class DensePlan final : public Int8SumPlan {
     // Returns the packed steps: whole groups of those that lie together.
     int packedSteps(const Panel& p) const { return static_cast<int>(roundUp(stepsOf(p), k_.stepsTogether)); }
 
+    // Returns the steps whose room the sums of the weights and the flags of the pairs of steps take.
+    int stepsBehind(const Panel& p) const {
+        return (k_.zero == 0 ? 1 : 0) + (k_.stepFlags ? ceilDiv(flags(p), p.nb * k_.lanes * 4) : 0);
+    }
+    int flags(const Panel& p) const { return taps() * (packedSteps(p) / 2); }
+
     // Packs one tap at a time: it puts the codes of each output channel in the order of the steps, then transposes
     // these rows in units of the steps that lie together.
     void packPanel(const int8_t* weights, char* out, const Panel& p) const {
         const int P = k_.lanes, ocg = s_.oc / groups_, steps = packedSteps(p), width = p.nb * P;
         std::vector<float> rows(size_t(P) * steps);
         std::vector<int32_t> sums(static_cast<size_t>(width));
-        bool together = true;
+        std::vector<char> fit(k_.stepFlags ? static_cast<size_t>(flags(p)) : 0, 1);
         for (int tap = 0; tap < taps(); ++tap, out += size_t(steps) * width * 4)
             for (int b = 0; b < p.nb; ++b) {
                 const int first = (p.block + b) * P, real = std::min(P, s_.oc - first);
@@ -189,7 +195,7 @@ class DensePlan final : public Int8SumPlan {
                         tapCodes(weights, first + l, tap, reinterpret_cast<int16_t*>(row) + skipped);
                 }
                 if (k_.zero == 0) addRowSums(rows.data(), steps, real, sums.data() + b * P);
-                if (k_.rowsBehind == 2) together = together && fitTogether(rows.data(), steps, real);
+                if (k_.stepFlags) clearUnfit(rows.data(), steps, real, fit.data() + tap * (steps / 2));
                 if (k_.stepsTogether == 2)
                     pairsToPanel(rows.data(), steps, real, out + b * P * 8, P, width);
                 else
@@ -200,9 +206,10 @@ class DensePlan final : public Int8SumPlan {
             takePairsApart(out - all, all / (P * 4), P);
         }
         if (k_.zero == 0) std::memcpy(out, sums.data(), sums.size() * sizeof(int32_t));
-        if (k_.rowsBehind == 2) {
-            std::fill(sums.begin(), sums.end(), together);
-            std::memcpy(out + sums.size() * sizeof(int32_t), sums.data(), sums.size() * sizeof(int32_t));
+        if (k_.stepFlags) {
+            char* flags = std::copy(fit.begin(), fit.end(), out + sums.size() * sizeof(int32_t));
+            const auto used = static_cast<size_t>(flags - out) % (size_t(width) * 4);
+            if (used > 0) std::memset(flags, 0, size_t(width) * 4 - used);
         }
     }
 

@@ -29,8 +29,8 @@ struct Int8PanelArgs {
     int tailSteps;  // of a last block that is not full
     // Order in memory: [tap][block][step][nb][P][4 bytes] (for pairs see Int8Kernels::pairsApart), or [tap][step
     // pair][nb][P][2 steps][4 bytes] where Int8Kernels::stepsTogether is 2. Where Int8Kernels::zero is 0, 128 times the
-    // sums of the weights follow, [nb][P] numbers of 32 bits; with Int8Product::Bytes also a row that begins with
-    // whether the sums of two steps fit 16 bits (fitTogether).
+    // sums of the weights follow, [nb][P] numbers of 32 bits; with Int8Product::Bytes also a byte for every two steps
+    // of a tap, which is not zero where their sums fit 16 bits (fitTogether).
     const char* w;
     int8_t* dst;
     float* floats;  // if not null, the unrounded results go here instead of to dst; it has dst's strides, in elements
@@ -126,7 +126,7 @@ struct Int8Kernels {
     int unit;           // bytes of an activation in products: 1 or 2
     int zero;           // products take x + zero: 128 or 0
     int stepsTogether;  // of dense weights: 1 or 2
-    int rowsBehind;     // rows of nb * P numbers of 32 bits that follow dense weights
+    bool stepFlags;     // flags of pairs of steps follow dense weights and their sums, in whole steps
     // Whether dense weights of pairs are separated: a step of a block has the first number of all pairs, then the
     // second ones.
     bool pairsApart;
