@@ -254,10 +254,11 @@ class DensePlan final : public Int8SumPlan {
         t.pixelStride = source_.pixel();
         t.tapOffset = source_.taps().data();
         t.taps = taps();
-        t.fullBlocks = narrow_ ? 1 : p.channels / P;
-        t.fullSteps = narrow_ ? stepsOf(p) : fullSteps();
-        t.blockStride = source_.plane();
-        t.tailSteps = narrow_ ? 0 : tailSteps(p);
+        const bool whole = narrow_ || source_.together();  // all steps of a tap are contiguous
+        t.fullBlocks = whole ? 1 : p.channels / P;
+        t.fullSteps = whole ? stepsOf(p) : fullSteps();
+        t.blockStride = source_.block();
+        t.tailSteps = whole ? 0 : tailSteps(p);
         t.w = image.packed + offsets_[static_cast<size_t>(index)];
         t.dstPixelStride = dstPixel_;
         t.dstBlockStride = dstBlock_;
@@ -270,7 +271,7 @@ class DensePlan final : public Int8SumPlan {
         t.bounded = post.bounded;
         t.nb = p.nb;
         t.firstTile = 0;
-        const char* from = sourceOf(image) + (narrow_ ? 0 : p.inBlock * source_.plane());
+        const char* from = sourceOf(image) + (narrow_ ? 0 : p.inBlock * source_.block());
         const auto go = [&](const char* a, int pixel, int m) {
             t.a = a;
             t.m = m;

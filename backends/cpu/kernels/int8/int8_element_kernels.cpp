@@ -47,6 +47,35 @@ void widenS8(const int8_t* src, char* dst, size_t count) {
     }
 }
 
+// Calls move(src, dst) for each block of each pixel. Several blocks of a pixel are a line of the cache, which is
+// written once.
+template <int Bytes, typename Move>
+HWY_INLINE void eachPixelBlock(const Int8PixelsArgs& t, Move move) {
+    constexpr int kTogether = 64 / Bytes;
+    for (int b = 0; b < t.blocks; b += kTogether) {
+        const int count = std::min(kTogether, t.blocks - b);
+        const int8_t* src = t.src + b * t.srcBlock;
+        char* dst = t.dst + ptrdiff_t{b} * Bytes;
+        for (int i = 0; i < t.pixels; ++i, src += t.srcPixel, dst += t.dstPixel)
+            for (int k = 0; k < count; ++k) move(src + k * t.srcBlock, dst + k * Bytes);
+    }
+}
+
+void widenPixelsS8(const Int8PixelsArgs& args) {
+    const hn::CappedTag<int16_t, P> d;
+    const hn::Rebind<int8_t, decltype(d)> db;
+    const auto half = hn::Set(d, int16_t{128});
+    eachPixelBlock<2 * P>(args, [&](const int8_t* src, char* dst) HWY_ATTR {
+        auto* to = reinterpret_cast<int16_t*>(dst);
+        for (size_t i = 0; i < P; i += hn::Lanes(d))
+            hn::StoreU(hn::Add(hn::PromoteTo(d, hn::LoadU(db, src + i)), half), d, to + i);
+    });
+}
+
+void copyPixelsS8(const Int8PixelsArgs& args) {
+    eachPixelBlock<P>(args, [](const int8_t* src, char* dst) HWY_ATTR { std::memcpy(dst, src, P); });
+}
+
 void quantizeF32S8(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& t) {
     const DF d;
     const VF scale = hn::LoadU(d, t.scale), zero = hn::LoadU(d, t.zero), lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
@@ -248,7 +277,8 @@ void averageS8(const Int8AverageArgs& t) {
 const Int8ElementKernels& int8ElementTable() {
     static constexpr Int8ElementKernels table = {&quantizeF32S8, &dequantizeS8F32,
                                                  &binaryS8,      &maximumS8,
-                                                 &averageS8,     {&widenS8<Product::Pairs>, &widenS8<Product::Vnni>}};
+                                                 &averageS8,     {&widenS8<Product::Pairs>, &widenS8<Product::Vnni>},
+                                                 &widenPixelsS8, &copyPixelsS8};
     return table;
 }
 

@@ -64,6 +64,11 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.panel = gemm.panel;
     table.depthwise = int8DepthwiseKernel(isa, bytes ? Int8Product::Pairs : product);
     table.widen = table.zero == 0 ? &copyAsIs : elements.widen[vnni];
+    // Blocks are short with AVX2: rows of pixels that are read at so many places miss the first level cache.
+    table.widenPixels = isa != Isa::Avx2 ? nullptr
+                        : bytes          ? elements.copyPixels
+                        : pairs          ? elements.widenPixels
+                                         : nullptr;
     table.quantize = elements.quantize;
     table.dequantize = elements.dequantize;
     table.binary = elements.binary;

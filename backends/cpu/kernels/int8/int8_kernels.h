@@ -61,6 +61,15 @@ struct Int8DepthwiseArgs {
     int rowBegin, rowEnd;  // output rows
 };
 
+// Pixels whose blocks of channels are to lie side by side. Strides are in bytes.
+struct Int8PixelsArgs {
+    const int8_t* src;
+    ptrdiff_t srcPixel, srcBlock;
+    char* dst;
+    ptrdiff_t dstPixel;
+    int blocks, pixels;
+};
+
 // q = clip(round(x * scale + zero), lo, hi) lane by lane; the arrays have P elements.
 struct QuantizeArgs {
     const float *scale, *zero;
@@ -137,6 +146,9 @@ struct Int8Kernels {
     void (*depthwise)(const Int8DepthwiseArgs& args);
     // Stores x + zero in units.
     void (*widen)(const int8_t* src, char* dst, size_t count);
+    // The same for pixels, which have all blocks of channels side by side in the result. Null: products are not faster
+    // with such pixels.
+    void (*widenPixels)(const Int8PixelsArgs& args);
     void (*quantize)(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& args);
     // Stores (q - zero) * scale.
     void (*dequantize)(const int8_t* src, float* dst, size_t blocks, const float* scale, const float* zero);
@@ -176,7 +188,8 @@ struct Int8ElementKernels {
     decltype(Int8Kernels::binary) binary;
     decltype(Int8Kernels::maximum) maximum;
     decltype(Int8Kernels::average) average;
-    decltype(Int8Kernels::widen) widen[2];  // by Int8Product: Pairs and Vnni
+    decltype(Int8Kernels::widen) widen[2];                       // by Int8Product: Pairs and Vnni
+    decltype(Int8Kernels::widenPixels) widenPixels, copyPixels;  // for pairs, and as they are
 };
 struct Int8MapKernels {
     decltype(Int8Kernels::lookup) lookup;

@@ -15,6 +15,7 @@ Int8Source::Int8Source(const Int8Kernels& k, const ConvShape& shape, Int8Layout 
       layout_(layout),
       nchw_(nchw),
       batchRow_(layout == Int8Layout::Pixels && shape.ih * shape.iw == 1),
+      together_(k.widenPixels && layout != Int8Layout::Narrow && !batchRow_ && !(k.zero == 0 && isInput())),
       icb_(ceilDiv(shape.ic, k.lanes)) {
     const bool narrow = layout == Int8Layout::Narrow;
     const int lastY = (s_.oh - 1) * s_.strideH - s_.padTop + (s_.kh - 1) * s_.dilateH;
@@ -24,23 +25,25 @@ Int8Source::Int8Source(const Int8Kernels& k, const ConvShape& shape, Int8Layout 
     height_ = top_ + std::max(s_.ih, lastY + 1);
     width_ = left_ + std::max(s_.iw, lastX + 1);
     rowTaps_ = narrow && s_.dilateW == 1 ? s_.kw : 1;
-    // Three channels take three bytes where that saves steps: 6 of 7 in a row of seven taps.
-    if (narrow && s_.ic == 3 && k.unit == 1 && ceilDiv(rowTaps_ * 3, 4) < rowTaps_) narrowChannels_ = 3;
-    pixelBytes_ = (narrow ? narrowChannels_ : k.lanes) * k.unit;
-    rowBytes_ = ptrdiff_t(width_) * pixelBytes_;
-    plane_ = checkedMul(rowBytes_, height_, "scratch");
-    planes_ = narrow ? 1 : icb_;
-    pixel_ = ptrdiff_t(s_.strideW) * pixelBytes_;
+    // Three channels take three units where that saves steps: 6 of 7 in a row of seven taps, or of pairs 11 of 14.
+    if (narrow && s_.ic == 3 && ceilDiv(rowTaps_ * 3 * k.unit, 4) < rowTaps_ * k.unit) narrowChannels_ = 3;
+    planes_ = narrow || together_ ? 1 : icb_;
+    const int blockBytes = k.lanes * k.unit;
+    pixelBytes_ = narrow ? narrowChannels_ * k.unit : together_ ? ptrdiff_t(icb_) * blockBytes : blockBytes;
+    rowBytes_ = checkedMul(width_, pixelBytes_, "scratch");
+    ptrdiff_t plane = checkedMul(rowBytes_, height_, "scratch");
+    pixel_ = checkedMul(s_.strideW, pixelBytes_, "scratch");
     for (int ky = 0; ky < s_.kh; ++ky)
         for (int kx = 0; kx < s_.kw; kx += rowTaps_)
             taps_.push_back((ky * s_.dilateH - s_.padTop + top_) * rowBytes_ +
-                            (kx * s_.dilateW - s_.padLeft + left_) * ptrdiff_t(pixelBytes_));
+                            (kx * s_.dilateW - s_.padLeft + left_) * pixelBytes_);
     if (byPixel()) {
-        pixel_ = batchRow_ ? ptrdiff_t(icb_) * pixelBytes_ : pixelBytes_;
-        plane_ = batchRow_ ? pixelBytes_ : ptrdiff_t(pixels()) * pixelBytes_;
+        pixel_ = batchRow_ ? icb_ * pixelBytes_ : pixelBytes_;
+        plane = pixels() * pixelBytes_;
     }
+    block_ = together_ || batchRow_ ? blockBytes : plane;
     constexpr int kBeyond = 4;  // bytes that the last step reads at most
-    bytes_ = roundUp((batchRow_ ? pixel_ * s_.batch : checkedMul(plane_, planes_, "scratch")) + kBeyond, 64);
+    bytes_ = roundUp((batchRow_ ? pixel_ * s_.batch : checkedMul(plane, planes_, "scratch")) + kBeyond, 64);
 }
 
 int64_t Int8Source::imageElements() const {
@@ -48,7 +51,7 @@ int64_t Int8Source::imageElements() const {
 }
 
 int64_t Int8Source::unitBytes() const {
-    return byPixel() ? int64_t{icb_} * pixelBytes_ : int64_t{planes_} * rowBytes_ * s_.strideH;
+    return int64_t{planes_} * (byPixel() ? pixelBytes_ : rowBytes_ * s_.strideH);
 }
 
 void Int8Source::fill(const int8_t* src, char* source, int padding, ThreadPool& pool) const {
@@ -79,16 +82,30 @@ void Int8Source::fillRows(const int8_t* src, char* source, int padding, int64_t 
             pad(to, rowBytes_);
             continue;
         }
-        pad(to, ptrdiff_t(left_) * pixelBytes_);
-        char* inside = to + ptrdiff_t(left_) * pixelBytes_;
-        const ptrdiff_t bytes = ptrdiff_t(s_.iw) * pixelBytes_;
+        pad(to, left_ * pixelBytes_);
+        char* inside = to + left_ * pixelBytes_;
+        const ptrdiff_t bytes = s_.iw * pixelBytes_;
         if (layout_ == Int8Layout::Narrow)
             fillNarrowRow(src, y, inside);
+        else if (together_)
+            k_.widenPixels(
+                {src + int64_t{y} * s_.iw * P, P, ptrdiff_t(s_.ih) * s_.iw * P, inside, pixelBytes_, icb_, s_.iw});
         else
             k_.widen(src + (int64_t{c} * s_.ih + y) * s_.iw * P, inside, size_t(s_.iw) * P);
         pad(inside + bytes, to + rowBytes_ - inside - bytes);
     }
 }
+
+namespace {
+
+// Copies three of four units of each pixel. Each copy has four, of which the next one covers the last.
+template <int Unit>
+void keepThree(const char* from, char* to, int pixels) {
+    for (int x = 0; x + 1 < pixels; ++x) std::memcpy(to + x * 3 * Unit, from + x * 4 * Unit, 4 * Unit);
+    std::memcpy(to + (pixels - 1) * 3 * Unit, from + (pixels - 1) * 4 * Unit, 3 * Unit);
+}
+
+}  // namespace
 
 // Fills one row with four channels per pixel, or three. Channels that the input does not have are multiplied by zero
 // weights.
@@ -111,15 +128,17 @@ void Int8Source::fillNarrowRow(const int8_t* src, int y, char* to) const {
             const int8_t* from = src + (int64_t{y} * s_.iw + x0) * P;
             for (int x = 0; x < n; ++x) std::memcpy(four + x * 4, from + int64_t{x} * P, 4);
         }
-        char* row = to + ptrdiff_t(x0) * pixelBytes_;
+        char* row = to + x0 * pixelBytes_;
         if (narrowChannels_ == 4) {
             k_.widen(four, row, size_t(n) * 4);
             continue;
         }
-        char wide[kPixels * 4];
+        char wide[kPixels * 8];
         k_.widen(four, wide, size_t(n) * 4);
-        for (int x = 0; x + 1 < n; ++x) std::memcpy(row + x * 3, wide + x * 4, 4);  // the next one covers the last byte
-        std::memcpy(row + (n - 1) * 3, wide + (n - 1) * 4, 3);
+        if (k_.unit == 1)
+            keepThree<1>(wide, row, n);
+        else
+            keepThree<2>(wide, row, n);
     }
 }
 
@@ -127,10 +146,11 @@ void Int8Source::fillNarrowRow(const int8_t* src, int y, char* to) const {
 void Int8Source::fillPixels(const int8_t* src, char* source, int begin, int end) const {
     const int P = k_.lanes, count = end - begin;
     if (batchRow_) return k_.widen(src + int64_t{begin} * icb_ * P, source + begin * pixel_, size_t(count) * icb_ * P);
+    if (together_) return fillPixelsTogether(src, source, begin, end);
     const bool all = s_.oh == s_.ih && s_.ow == s_.iw;
     for (int c = 0; c < icb_; ++c) {
         const int8_t* from = src + int64_t{c} * s_.ih * s_.iw * P;
-        char* to = source + c * plane_ + begin * pixel_;
+        char* to = source + c * block_ + begin * pixel_;
         if (all)
             k_.widen(from + int64_t{begin} * P, to, size_t(count) * P);
         else if (P == 16)
@@ -139,6 +159,22 @@ void Int8Source::fillPixels(const int8_t* src, char* source, int begin, int end)
             fillSomePixels<8>(from, to, begin, end);
         else
             fillSomePixels<4>(from, to, begin, end);
+    }
+}
+
+// Fills pixels [begin, end), each with all blocks.
+void Int8Source::fillPixelsTogether(const int8_t* src, char* source, int begin, int end) const {
+    const int P = k_.lanes;
+    const ptrdiff_t plane = ptrdiff_t(s_.ih) * s_.iw * P;
+    if (s_.oh == s_.ih && s_.ow == s_.iw) {
+        const int8_t* from = src + int64_t{begin} * P;
+        return k_.widenPixels({from, P, plane, source + begin * pixel_, pixel_, icb_, end - begin});
+    }
+    for (int at = begin, count; at < end; at += count) {
+        const int y = at / s_.ow, x = at % s_.ow;
+        count = std::min(s_.ow - x, end - at);
+        const int8_t* from = src + (int64_t{y} * s_.strideH * s_.iw + int64_t{x} * s_.strideW) * P;
+        k_.widenPixels({from, ptrdiff_t(s_.strideW) * P, plane, source + at * pixel_, pixel_, icb_, count});
     }
 }
 
@@ -168,7 +204,7 @@ void Int8Source::sumWindows(const char* source, float ratio, float* sums, Thread
             for (const ptrdiff_t tap : taps_)
                 for (int j = 0; j < rowTaps_; ++j)
                     for (int c = 0; c < s_.ic; ++c)
-                        sum += value(at + tap + j * pixelBytes_ + c / k_.lanes * plane_, c % k_.lanes);
+                        sum += value(at + tap + j * pixelBytes_ + c / k_.lanes * block_, c % k_.lanes);
             sums[i] = static_cast<float>(sum) * ratio;
         }
     });
