@@ -6,6 +6,7 @@ namespace mnnc {
 
 // Numbers of UnaryOp.opType that code outside of the operator uses.
 enum UnaryCode : int {
+    kUnaryNeg = 1,
     kUnarySquare = 4,
     kUnarySqrt = 5,
     kUnaryRsqrt = 6,

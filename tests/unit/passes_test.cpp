@@ -276,6 +276,19 @@ TEST(Passes, FuseCompositesElementwiseChain) {
     EXPECT_EQ(change.of("ElementwiseChain"), (Counts{0, 1}));
 }
 
+TEST(Passes, FuseCompositesRotaryEmbedding) {
+    NetBuilder s;
+    const int x = s.input({1, 3, 2, 8}), factors = s.input({1, 3, 1, 8});
+    const std::vector<int> halves = s.split(x, 3, {4});
+    const int turned = s.concat({s.unary(UnaryCode::NEG, halves[1]), halves[0]}, 3);
+    const int a = s.binary(BinaryCode::MUL, x, factors), b = s.binary(BinaryCode::MUL, turned, factors);
+    const Change change = changeOf("fuse-composites", s.finish({s.binary(BinaryCode::ADD, a, b)}));
+    EXPECT_EQ(change.of("Raster"), (Counts{3, 0}));
+    EXPECT_EQ(change.of("UnaryOp"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("BinaryOp"), (Counts{3, 0}));
+    EXPECT_EQ(change.of("RotaryEmbedding"), (Counts{0, 1}));
+}
+
 TEST(Passes, KeepCoordinates) {  // the host stores all floats in 32 bits
     NetBuilder s;
     const int map = s.input({1, 3, 5, 5}), grid = s.relu(s.input({1, 4, 4, 2}));

@@ -15,6 +15,7 @@ class PublicSession {
         std::string name;
         int32_t forward = MNN_FORWARD_CPU, threads = 1, gpuMode = 0;
         mnn_runtime_t* runtime = nullptr;
+        std::vector<const char*> saved = {};  // names of tensors that stay after a run
     };
 
     PublicSession(const std::vector<uint8_t>& model, const Mode& mode) {
@@ -53,10 +54,14 @@ class PublicSession {
             << mnn_last_error();
         return values;
     }
-    // Returns the backend on which the operator of this name runs.
-    std::string backendOf(const std::string& name) const {
+    size_t opCount() const {
         size_t count = 0;
         EXPECT_EQ(mnn_session_op_count(session_, &count), MNN_OK);
+        return count;
+    }
+    // Returns the backend on which the operator of this name runs.
+    std::string backendOf(const std::string& name) const {
+        const size_t count = opCount();
         for (size_t i = 0; i < count; ++i) {
             mnn_op_info_t info{};
             info.struct_size = sizeof info;
@@ -78,6 +83,8 @@ class PublicSession {
         config.threads = mode.threads;
         config.gpu_mode = mode.gpuMode;
         config.runtime = mode.runtime;
+        config.save_tensors = mode.saved.empty() ? nullptr : mode.saved.data();
+        config.save_tensor_count = mode.saved.size();
         created = mnn_session_create(interpreter, &config, &session_);
         if (created != MNN_OK) error = mnn_last_error();
     }

@@ -7,6 +7,7 @@ std::span<const FusionPattern* const> fusionPatterns() noexcept {
     static constexpr const FusionPattern* kPatterns[] = {
         &kPointwiseDepthwise,
         &kResizedConvolution,
+        &kRotaryEmbedding,
         &kElementwiseChain,
     };
     return kPatterns;

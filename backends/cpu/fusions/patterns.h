@@ -5,7 +5,7 @@
 
 namespace mnnc::cpu {
 
-extern const FusionPattern kPointwiseDepthwise, kResizedConvolution, kElementwiseChain;
+extern const FusionPattern kPointwiseDepthwise, kResizedConvolution, kRotaryEmbedding, kElementwiseChain;
 
 std::span<const FusionPattern* const> fusionPatterns() noexcept;
 
