@@ -1,4 +1,4 @@
-// Matrix products of 16-bit activations with weights of 8 or 4 bits (AVX512-VNNI).
+// Matrix products of 16-bit activations with weights of 8 or 4 bits (AVX512-VNNI, AVX2).
 #include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@
 #include "backends/cpu/kernels/w8a16/w8a16_tile-inl.h"
 // clang-format on
 
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
 namespace HWY_NAMESPACE {
@@ -26,10 +26,17 @@ namespace {
 template <int Bits>
 constexpr int kExactBlocks = w8a16ExactBlocks(Bits);
 
-// The sizes of tiles. With weights of 4 bits the packed form stays in registers, too.
+// The sizes of tiles. With weights of 4 bits the packed form stays in registers, too; with AVX2 also a product. Layers
+// of a single block of outputs are too small to be worth the code of larger tiles.
+#if HWY_TARGET == HWY_AVX3
+constexpr const int (&kMaxRows8)[5] = kMaxRows;
 constexpr int kMaxRows4[5] = {0, 16, 12, 8, 5};
+#else
+constexpr int kMaxRows8[5] = {0, 4, 6, 3, 0};
+constexpr int kMaxRows4[5] = {0, 4, 5, 2, 0};
+#endif
 template <int Bits>
-constexpr const int (&kRows)[5] = Bits == 8 ? kMaxRows : kMaxRows4;
+constexpr const int (&kRows)[5] = Bits == 8 ? kMaxRows8 : kMaxRows4;
 
 // The state of the sums: exact ones are in registers, those of earlier channels, scaled, are floats.
 struct Progress {
@@ -41,30 +48,31 @@ struct Progress {
 
 // Adds the exact sums so far to the float ones.
 template <int R, int NB>
-HWY_INLINE void flush(__m512i (&acc)[R][NB], const Progress& at, int blocks, float* sums) {
+HWY_INLINE void flush(VI (&acc)[R][NB], const Progress& at, int blocks, float* sums) {
+    const D d;
     HWY_UNROLL(4)
     for (int n = 0; n < NB; ++n) {
-        const __m512 scale = _mm512_loadu_ps(at.scale + n * P);
+        const V scale = hn::LoadU(d, at.scale + n * P);
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             float* to = sums + (r * NB + n) * P;
-            _mm512_store_ps(to, _mm512_fmadd_ps(_mm512_cvtepi32_ps(acc[r][n]), scale, _mm512_load_ps(to)));
-            acc[r][n] = _mm512_setzero_si512();
+            hn::Store(hn::MulAdd(hn::ConvertTo(d, acc[r][n]), scale, hn::Load(d, to)), d, to);
+            acc[r][n] = hn::Zero(DI());
         }
     }
     if (!at.blockSums || at.toBlock > 0) return;
     for (int r = 0; r < R; ++r) {
-        const __m512 all = _mm512_set1_ps(at.blockSums[r * blocks]);
+        const V all = hn::Set(d, at.blockSums[r * blocks]);
         for (int n = 0; n < NB; ++n) {
             float* to = sums + (r * NB + n) * P;
-            _mm512_store_ps(to, _mm512_fmadd_ps(all, _mm512_loadu_ps(at.min + n * P), _mm512_load_ps(to)));
+            hn::Store(hn::MulAdd(all, hn::LoadU(d, at.min + n * P), hn::Load(d, to)), d, to);
         }
     }
 }
 
 // Prepares the products of a block of channels.
 template <int Bits, int R, int NB>
-HWY_INLINE void begin(__m512i (&acc)[R][NB], Progress& at, const W8A16PanelArgs& t, float* sums) {
+HWY_INLINE void begin(VI (&acc)[R][NB], Progress& at, const W8A16PanelArgs& t, float* sums) {
     if (HWY_UNLIKELY(at.toFlush == 0)) {
         flush(acc, at, t.blocks, sums);
         if (at.toBlock == 0) {
@@ -90,11 +98,11 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
     HWY_ALIGN float sums[R * NB * P];
     const bool many = int64_t{t.taps} * (t.fullBlocks + (t.tail > 0)) > at.toFlush;
     if (many) std::memset(sums, 0, sizeof sums);
-    __m512i acc[R][NB];
+    VI acc[R][NB];
     HWY_UNROLL(32)
     for (int r = 0; r < R; ++r) {
         HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) acc[r][n] = _mm512_setzero_si512();
+        for (int n = 0; n < NB; ++n) acc[r][n] = hn::Zero(DI());
     }
     const int8_t* w = t.w;
     for (int tap = 0; tap < t.taps; ++tap) {
@@ -114,7 +122,7 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             float* to = sums + (r * NB + n) * P;
-            V last = hn::Mul(V{_mm512_cvtepi32_ps(acc[r][n])}, scale);
+            V last = hn::Mul(hn::ConvertTo(d, acc[r][n]), scale);
             // Or the compiler fuses it with the sum in some tiles, and the number of threads changes the result.
             asm("" : "+v"(last.raw));
             hn::Store(many ? hn::Add(last, hn::Load(d, to)) : last, d, to);
@@ -156,6 +164,9 @@ const W8A16Panels* w8a16Panels(Isa isa, int bits) {
 #if HWY_TARGETS & HWY_AVX3
     if (isa == Isa::Avx512 && detectCpuFeatures().avx512Vnni)
         return bits == 8 ? &N_AVX3::w8a16Panels8() : &N_AVX3::w8a16Panels4();
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    if (isa == Isa::Avx2) return bits == 8 ? &N_AVX2::w8a16Panels8() : &N_AVX2::w8a16Panels4();
 #endif
     static_cast<void>(isa), static_cast<void>(bits);
     return nullptr;

@@ -108,7 +108,8 @@ struct W8A16Kernels {
 
 const W8A16Kernels* w8a16Kernels(Isa isa);          // null where the CPU or this build has no such products
 const W8A16Panels* w8a16Panels(Isa isa, int bits);  // the part for one number of bits, which has a file of its own
-const W8A16Kernels& w8a16ArmKernels();              // with the dot product of Arm
+const W8A16Kernels& w8a16Avx2Kernels();
+const W8A16Kernels& w8a16ArmKernels();  // with the dot product of Arm
 const W8A16Panels& w8a16ArmPanels(int bits);
 
 }  // namespace mnnc

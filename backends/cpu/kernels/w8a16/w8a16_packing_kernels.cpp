@@ -12,7 +12,7 @@
 // clang-format on
 
 // The instruction sets that have products.
-#if HWY_TARGET == HWY_AVX3 || (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON)
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON)
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
 namespace HWY_NAMESPACE {
@@ -20,8 +20,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr bool kFours = HWY_TARGET != HWY_AVX3;  // codes of an output that are contiguous: four, or two
-constexpr size_t kLanes = kFours ? 4 : 16;
+constexpr bool kFours = HWY_ARCH_ARM;  // codes of an output that are contiguous: four, or two
+constexpr size_t kLanes = HWY_TARGET == HWY_AVX3 ? 16 : HWY_TARGET == HWY_AVX2 ? 8 : 4;
 using D = hn::FixedTag<uint32_t, kLanes>;
 using V = hn::Vec<D>;
 
@@ -110,6 +110,9 @@ namespace mnnc {
 const W8A16Packing* w8a16Packing(Isa isa) {
 #if HWY_TARGETS & HWY_AVX3
     if (isa == Isa::Avx512) return &N_AVX3::w8a16PackingTable();
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    if (isa == Isa::Avx2) return &N_AVX2::w8a16PackingTable();
 #endif
 #if HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_NEON)
     if (isa == Isa::Neon) return &N_NEON::w8a16PackingTable();

@@ -170,7 +170,11 @@ HWY_AFTER_NAMESPACE();
 namespace mnnc {
 const W8A16Kernels* w8a16Kernels(Isa isa) {
 #if HWY_TARGETS & HWY_AVX3
-    if (const W8A16Panels* panels8 = w8a16Panels(isa, 8)) return &N_AVX3::w8a16Table(*panels8, *w8a16Panels(isa, 4));
+    if (isa == Isa::Avx512 && w8a16Panels(isa, 8))
+        return &N_AVX3::w8a16Table(*w8a16Panels(isa, 8), *w8a16Panels(isa, 4));
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    if (isa == Isa::Avx2) return &w8a16Avx2Kernels();
 #endif
 #if HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_NEON)
     if (isa == Isa::Neon && detectCpuFeatures().dotProd) return &w8a16ArmKernels();
