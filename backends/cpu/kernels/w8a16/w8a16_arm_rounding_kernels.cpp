@@ -1,11 +1,8 @@
 // Rounding of activations to 16 bits with a scale, on 64-bit Arm.
 #include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
 
-#include <algorithm>
-#include <bit>
-#include <limits>
-
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/w8a16/w8a16_scale.h"
 
 #if HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_NEON)
 #include <arm_neon.h>
@@ -45,20 +42,6 @@ void storeRounded(float32x4_t x, float32x4_t inverse, int32x4_t zero, int16_t* t
     vst1_s16(to, vqmovn_s32(vaddq_s32(vcvtnq_s32_f32(vmulq_f32(x, inverse)), zero)));
 }
 
-ActivationScale scaleOfRange(const ActivationRange& range) {
-    const auto most = std::bit_cast<float>(range.largest);
-    const bool isSigned = range.signs >> 31;
-    const float steps = isSigned ? 32767.0f : 65535.0f;
-    const int zero = isSigned ? 0 : -32768;
-    if (range.largest > 0x7f7fffff) {
-        const float none = std::numeric_limits<float>::quiet_NaN();
-        return {none, none, 0.0f, zero};
-    }
-    if (!(most >= 1e-30f)) return {0.0f, 0.0f, 0.0f, zero};
-    const float scale = most / steps;
-    return {scale, scale * static_cast<float>(-zero), steps / most, zero};
-}
-
 ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
     const Lanes some(lanes);
     Ranges ranges;
@@ -90,7 +73,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
             ranges.take(vreinterpretq_u32_f32(x));
             sum = vaddq_f32(sum, x);
         }
-        const ActivationScale scale = scaleOfRange(ranges.joined());
+        const ActivationScale scale = activationScale(ranges.joined());
         t.scale[i] = scale.scale;
         t.offset[i] = scale.offset;
         if (t.sum) t.sum[i] = vaddvq_f32(sum);
@@ -105,7 +88,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
 
 const W8A16Kernels& w8a16ArmKernels() {
     static const W8A16Kernels table = {4,         w8a16ArmPanels(8), w8a16ArmPanels(4), &roundPixelsS16,
-                                       &rangeF32, &scaleOfRange,     &roundS16};
+                                       &rangeF32, &activationScale,  &roundS16};
     return table;
 }
 

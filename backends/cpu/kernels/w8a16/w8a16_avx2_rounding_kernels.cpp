@@ -1,11 +1,8 @@
 // Rounding of activations to 16 bits with a scale (AVX2).
 #include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
 
-#include <algorithm>
-#include <bit>
-#include <limits>
-
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/w8a16/w8a16_scale.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/w8a16/w8a16_avx2_rounding_kernels.cpp"
@@ -52,20 +49,6 @@ HWY_INLINE void storeRounded(V x, V inverse, hn::Vec<DI> zero, int16_t* to) {
     hn::StoreU(hn::DemoteTo(hn::Rebind<int16_t, DI>(), rounded), hn::Rebind<int16_t, DI>(), to);
 }
 
-ActivationScale scaleOfRange(const ActivationRange& range) {
-    const auto most = std::bit_cast<float>(range.largest);
-    const bool isSigned = range.signs >> 31;
-    const float steps = isSigned ? 32767.0f : 65535.0f;
-    const int zero = isSigned ? 0 : -32768;
-    if (range.largest > 0x7f7fffff) {
-        const float none = std::numeric_limits<float>::quiet_NaN();
-        return {none, none, 0.0f, zero};
-    }
-    if (!(most >= 1e-30f)) return {0.0f, 0.0f, 0.0f, zero};
-    const float scale = most / steps;
-    return {scale, scale * static_cast<float>(-zero), steps / most, zero};
-}
-
 ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
     Ranges ranges;
     const auto some = hn::FirstN(D(), static_cast<size_t>(lanes));
@@ -104,7 +87,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
             sum = hn::Add(sum, x);
         }
         ranges[0].take(hn::BitCast(d, hn::Or(ranges[1].largest, hn::And(ranges[1].signs, hn::Set(DU(), 0x80000000u)))));
-        const ActivationScale scale = scaleOfRange(ranges[0].joined());
+        const ActivationScale scale = activationScale(ranges[0].joined());
         t.scale[i] = scale.scale;
         t.offset[i] = scale.offset;
         if (t.sum) t.sum[i] = hn::GetLane(hn::SumOfLanes(d, sum));
@@ -121,7 +104,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
 
 const W8A16Kernels& w8a16Table() {
     static const W8A16Kernels table = {
-        2,        *w8a16Panels(Isa::Avx2, 8), *w8a16Panels(Isa::Avx2, 4), &roundPixelsS16, &rangeF32, &scaleOfRange,
+        2,        *w8a16Panels(Isa::Avx2, 8), *w8a16Panels(Isa::Avx2, 4), &roundPixelsS16, &rangeF32, &activationScale,
         &roundS16};
     return table;
 }
