@@ -13,7 +13,7 @@
 # package (a zip file or a .tar.gz, and programs that use it; for musl also the wheel of the Python package, in
 # build/TARGET/unpacked/dist). The build folder is build/TARGET. Variables:
 #   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2; of Arm, neon
-#   MNN_C_VULKAN       of windows-x64: ON builds the Vulkan backend, too, and tests it with a display; default OFF
+#   MNN_C_VULKAN       of windows-x64: OFF leaves out the Vulkan backend and its tests, which need a display; default ON
 #   MNN_C_EXTRA_CASES  absolute folders of further cases to test, separated by semicolons
 #   MNN_C_HOST_TOOL    the absolute path of the program mnn of a build for this machine, whose results must have the same bits
 #   MNN_C_ZIG          the program zig; default: that of PyPI's package ziglang, which is installed into build/zig
@@ -33,7 +33,7 @@ case $target in
 windows-x64)
     packages+=(g++-mingw-w64-x86-64-posix wine64 cargo libstd-rust-dev-windows golang-go pkgconf python3-venv)
     options+=(-DMNN_C_STATIC_LIBSTDCXX=ON)
-    vulkan=${MNN_C_VULKAN:-OFF}
+    vulkan=${MNN_C_VULKAN:-ON}
     if [ "$vulkan" != OFF ]; then packages+=(mesa-vulkan-drivers xvfb xauth); fi
     ;;
 musl-x64) packages+=(python3-venv binutils musl) ;;
