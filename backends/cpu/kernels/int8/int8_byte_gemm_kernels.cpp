@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/int8/int8_codes.h"
 #include "backends/cpu/kernels/tiles.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/int8/int8_byte_gemm_kernels.cpp"
@@ -121,6 +122,32 @@ HWY_NOINLINE void gemmTileBytes(const Int8PanelArgs& t, const PanelEnd& end, int
     finishTile<Product::Bytes, R, NB>(acc, t, t, at);
 }
 
+// Returns the sums of the first two and the last two bytes of both steps of each pair.
+HWY_INLINE __m256i sumTogether(__m256i magnitudes) {
+    const __m256i twos = _mm256_maddubs_epi16(magnitudes, _mm256_set1_epi8(1));
+    return _mm256_add_epi16(twos, _mm256_shuffle_epi32(twos, 0xb1));
+}
+
+void clearUnfitBytes(const int8_t* rows, int steps, int count, char* flags) {
+    constexpr int kPairs = 4;  // of steps in a vector
+    const int pairs = steps / 2;
+    const __m256i zero = _mm256_setzero_si256(), most = _mm256_set1_epi16(kMostTogether);
+    for (int l = 0; l < count; ++l) {
+        const int8_t* codes = rows + ptrdiff_t{l} * steps * 4;
+        int i = 0;
+        for (; i + kPairs <= pairs; i += kPairs) {
+            const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + ptrdiff_t{i} * 8));
+            const __m256i negative = _mm256_and_si256(_mm256_abs_epi8(x), _mm256_cmpgt_epi8(zero, x));
+            const __m256i unfit = _mm256_or_si256(_mm256_cmpgt_epi16(sumTogether(_mm256_max_epi8(x, zero)), most),
+                                                  _mm256_cmpgt_epi16(sumTogether(negative), most));
+            const int fit = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(unfit, zero)));
+            for (int k = 0; k < kPairs && fit != 15; ++k)
+                if (!(fit >> k & 1)) flags[i + k] = 0;
+        }
+        for (; i < pairs; ++i) flags[i] = static_cast<char>(flags[i] && fitTogether(codes + ptrdiff_t{i} * 8));
+    }
+}
+
 void gemmPanelBytes(const Int8PanelArgs& t) {
     static constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileBytes<R, NB>; });
     const ptrdiff_t tapSteps = t.fullBlocks * t.fullSteps + t.tailSteps, steps = t.taps * tapSteps,
@@ -140,7 +167,7 @@ void gemmPanelBytes(const Int8PanelArgs& t) {
 
 const Int8GemmKernels& int8GemmBytes() {
     static constexpr Int8GemmKernels kTable = {
-        P, kMaxBlocks, {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]}, &gemmPanelBytes};
+        P, kMaxBlocks, {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]}, &gemmPanelBytes, &clearUnfitBytes};
     return kTable;
 }
 

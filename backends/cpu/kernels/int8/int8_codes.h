@@ -27,25 +27,19 @@ inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
     }
 }
 
+// The largest sum of four weights whose products with codes from 0 to 127 fit 16 bits.
+constexpr int kMostTogether = 32767 / 127;
+
 // Returns whether sums of 16 bits hold the products of two steps of four codes with codes from 0 to 127: the first two
 // products of both steps are added, and the last two.
 inline bool fitTogether(const int8_t* codes) {
-    constexpr int kLimit = 32767 / 127;
     for (int half = 0; half < 4; half += 2) {
         int positive = 0, negative = 0;
         for (const int code : {codes[half], codes[half + 1], codes[half + 4], codes[half + 5]})
             (code > 0 ? positive : negative) += code;
-        if (positive > kLimit || negative < -kLimit) return false;
+        if (positive > kMostTogether || negative < -kMostTogether) return false;
     }
     return true;
-}
-
-// Clears the flags of those pairs of steps that do not fit together in each of the rows.
-inline void clearUnfit(const float* rows, int steps, int count, char* flags) {
-    for (int l = 0; l < count; ++l) {
-        const auto* codes = reinterpret_cast<const int8_t*>(rows + size_t(l) * steps);
-        for (int i = 0; i < steps / 2; ++i) flags[i] = static_cast<char>(flags[i] && fitTogether(codes + i * 8));
-    }
 }
 
 // Separates `vectors` of `lanes` pairs of numbers, each in place: the first of all pairs, then the second ones.

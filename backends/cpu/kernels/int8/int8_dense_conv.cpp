@@ -170,7 +170,7 @@ class DensePlan final : public Int8SumPlan {
 
     // Returns the steps whose room the sums of the weights and the flags of the pairs of steps take.
     int stepsBehind(const Panel& p) const {
-        return (k_.zero == 0 ? 1 : 0) + (k_.stepFlags ? ceilDiv(flags(p), p.nb * k_.lanes * 4) : 0);
+        return (k_.zero == 0 ? 1 : 0) + (k_.clearUnfit ? ceilDiv(flags(p), p.nb * k_.lanes * 4) : 0);
     }
     int flags(const Panel& p) const { return taps() * (packedSteps(p) / 2); }
 
@@ -180,7 +180,7 @@ class DensePlan final : public Int8SumPlan {
         const int P = k_.lanes, ocg = s_.oc / groups_, steps = packedSteps(p), width = p.nb * P;
         std::vector<float> rows(size_t(P) * steps);
         std::vector<int32_t> sums(static_cast<size_t>(width));
-        std::vector<char> fit(k_.stepFlags ? static_cast<size_t>(flags(p)) : 0, 1);
+        std::vector<char> fit(k_.clearUnfit ? static_cast<size_t>(flags(p)) : 0, 1);
         for (int tap = 0; tap < taps(); ++tap, out += size_t(steps) * width * 4)
             for (int b = 0; b < p.nb; ++b) {
                 const int first = (p.block + b) * P, real = std::min(P, s_.oc - first);
@@ -195,7 +195,9 @@ class DensePlan final : public Int8SumPlan {
                         tapCodes(weights, first + l, tap, reinterpret_cast<int16_t*>(row) + skipped);
                 }
                 if (k_.zero == 0) addRowSums(rows.data(), steps, real, sums.data() + b * P);
-                if (k_.stepFlags) clearUnfit(rows.data(), steps, real, fit.data() + tap * (steps / 2));
+                if (k_.clearUnfit)
+                    k_.clearUnfit(reinterpret_cast<const int8_t*>(rows.data()), steps, real,
+                                  fit.data() + tap * (steps / 2));
                 if (k_.stepsTogether == 2)
                     pairsToPanel(rows.data(), steps, real, out + b * P * 8, P, width);
                 else
@@ -206,7 +208,7 @@ class DensePlan final : public Int8SumPlan {
             takePairsApart(out - all, all / (P * 4), P);
         }
         if (k_.zero == 0) std::memcpy(out, sums.data(), sums.size() * sizeof(int32_t));
-        if (k_.stepFlags) {
+        if (k_.clearUnfit) {
             char* flags = std::copy(fit.begin(), fit.end(), out + sums.size() * sizeof(int32_t));
             const auto used = static_cast<size_t>(flags - out) % (size_t(width) * 4);
             if (used > 0) std::memset(flags, 0, size_t(width) * 4 - used);

@@ -58,7 +58,7 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.instructions = bytes ? 2.5 : product == Int8Product::Matrix ? 0.5 : !pairs ? 1 : isa == Isa::Portable ? 4 : 2;
     table.pairsApart = pairs && isa == Isa::Neon && HWY_ARCH_ARM_A64;
     table.stepsTogether = product == Int8Product::Matrix ? 2 : 1;
-    table.stepFlags = bytes;
+    table.clearUnfit = gemm.clearUnfit;
     table.maxPanelBlocks = gemm.maxPanelBlocks;
     std::copy(std::begin(gemm.maxRows), std::end(gemm.maxRows), table.maxRows);
     table.panel = gemm.panel;

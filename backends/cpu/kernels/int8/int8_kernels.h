@@ -128,6 +128,7 @@ struct Int8GemmKernels {
     int lanes, maxPanelBlocks;
     int maxRows[5];
     void (*panel)(const Int8PanelArgs& args);
+    void (*clearUnfit)(const int8_t* rows, int steps, int count, char* flags) = nullptr;  // as in Int8Kernels
 };
 
 struct Int8Kernels {
@@ -135,7 +136,9 @@ struct Int8Kernels {
     int unit;           // bytes of an activation in products: 1 or 2
     int zero;           // products take x + zero: 128 or 0
     int stepsTogether;  // of dense weights: 1 or 2
-    bool stepFlags;     // flags of pairs of steps follow dense weights and their sums, in whole steps
+    // Clears the flags of those pairs of steps that do not fit together (fitTogether) in each of `count` rows of
+    // `steps` fours of codes. The flags follow dense weights and their sums, in whole steps. Null: there are none.
+    void (*clearUnfit)(const int8_t* rows, int steps, int count, char* flags);
     // Whether dense weights of pairs are separated: a step of a block has the first number of all pairs, then the
     // second ones.
     bool pairsApart;
