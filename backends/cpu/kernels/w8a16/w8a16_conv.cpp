@@ -82,8 +82,12 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         return k_.w8a16->matrix && input_.pointwise() && input_.units() >= kMinMatrixPixels &&
                (form_.blocks == 1 || s_.ic / k_.lanes / form_.blocks >= kMinMatrixBlocks);
     }
-    // Weights for a matrix unit are packed as those for one pixel, so that runs of both have them in common.
-    int usualPixels() const { return matrix_ ? 1 : input_.pointwise() ? input_.units() : s_.ow; }
+    // Pointwise weights are packed alike for one pixel and for many, so that the steps of a decoder and its prompts
+    // have them in common: where a matrix unit computes many, as for one pixel, else as for many.
+    int usualPixels() const {
+        if (!input_.pointwise()) return s_.ow;
+        return k_.w8a16->matrix && k_.w8a16->matrix() ? 1 : kUsualPixels;
+    }
     void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.pack(weights, packed, pool);
     }
