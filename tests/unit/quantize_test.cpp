@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "quant_net.h"
 
 namespace mnnc::test {
@@ -19,6 +20,23 @@ TEST(Quantize, StaysInInt8BetweenConvolutions) {
     const NetResult result = runNet(n.finish({c}));
     EXPECT_EQ(result.types(), (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
     EXPECT_TRUE(onGrid(result.outputs[0], 0.05f));
+}
+
+// Where products of bytes exist for codes from 0 on, a convolution behind a sum takes them if the sum ends in a ReLU.
+TEST(Quantize, CodesOfASumWithReluAreNotNegative) {
+    const Kernels& kernels = selectKernels();
+    const bool bytes = kernels.int8->unit == 2 && int8Kernels(kernels.id, Int8Product::Bytes);
+    for (const bool relu : {true, false}) {
+        QuantNet n;
+        const int x = n.input(), a = n.conv(x), b = n.conv(x);
+        const int sum = n.binary(wire::BinaryOpOperation::ADD, a, b, relu), c = n.conv(sum);
+        n.quant(x).quant(a).quant(b).quant(sum).quant(c);
+        const NetResult result = runNet(n.finish({c}));
+        std::string last;
+        for (const OpRecord& op : result.ops)
+            if (op.type == std::string("ConvInt8")) last = op.algorithm;
+        EXPECT_EQ(last.find("maddubs") != std::string::npos, relu && bytes) << last;
+    }
 }
 
 TEST(Quantize, CastsEachTensorOnce) {

@@ -169,10 +169,10 @@ class DensePlan final : public Int8SumPlan {
     int packedSteps(const Panel& p) const { return static_cast<int>(roundUp(stepsOf(p), k_.stepsTogether)); }
 
     // Returns the steps whose room the sums of the weights and the flags of the pairs of steps take.
-    int stepsBehind(const Panel& p) const {
-        return (k_.zero == 0 ? 1 : 0) + (k_.clearUnfit ? ceilDiv(flags(p), p.nb * k_.lanes * 4) : 0);
+    int64_t stepsBehind(const Panel& p) const {
+        return (k_.zero == 0 ? 1 : 0) + (k_.clearUnfit ? ceilDiv(flags(p), int64_t{p.nb} * k_.lanes * 4) : 0);
     }
-    int flags(const Panel& p) const { return taps() * (packedSteps(p) / 2); }
+    int64_t flags(const Panel& p) const { return int64_t{taps()} * (packedSteps(p) / 2); }
 
     // Packs one tap at a time: it puts the codes of each output channel in the order of the steps, then transposes
     // these rows in units of the steps that lie together.
@@ -197,7 +197,7 @@ class DensePlan final : public Int8SumPlan {
                 if (k_.zero == 0) addRowSums(rows.data(), steps, real, sums.data() + b * P);
                 if (k_.clearUnfit)
                     k_.clearUnfit(reinterpret_cast<const int8_t*>(rows.data()), steps, real,
-                                  fit.data() + tap * (steps / 2));
+                                  fit.data() + int64_t{tap} * (steps / 2));
                 if (k_.stepsTogether == 2)
                     pairsToPanel(rows.data(), steps, real, out + b * P * 8, P, width);
                 else

@@ -201,13 +201,13 @@ impl crate::GpuMode {
 
 codes! {
     /// How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores
-    /// them as int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX2, AVX512-VNNI or Arm's
-    /// dot product multiplies the codes directly instead, with inputs rounded to 16 bits, unless the
-    /// precision is HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the largest
-    /// value. A CPU with AMX does so in its matrix unit where many pixels or tokens are computed at once; the
-    /// results are the same. On the CPU, float weights of 3x3 convolutions are not stored in the larger form
-    /// that a faster algorithm needs; a run makes this form for a part of them at a time: a third less memory
-    /// for residual nets, up to a third more time. HIGH means NORMAL.
+    /// them as int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI, AVX2 without
+    /// AVX-512 or Arm's dot product multiplies the codes directly instead, with inputs rounded to 16 bits,
+    /// unless the precision is HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the
+    /// largest value. A CPU with AMX does so in its matrix unit where many pixels or tokens are computed at
+    /// once; the results are the same. On the CPU, float weights of 3x3 convolutions are not stored in the
+    /// larger form that a faster algorithm needs; a run makes this form for a part of them at a time: a third
+    /// less memory for residual nets, up to a third more time. HIGH means NORMAL.
     MemoryMode {
         /// The default.
         Normal = MNN_MEMORY_NORMAL,
