@@ -83,7 +83,7 @@ HWY_INLINE void loadPixels(const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
 
 template <int R, int NB, bool Dense>
 HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float* dst, const float* residual,
-                               const uint16_t* ahead) {
+                               Ahead ahead) {
     constexpr int G = (R + 2) / 3;
     Sums<R, NB> sums(t.bias);
     const ptrdiff_t s = t.pixelStride, blockStride = t.blockStride;
@@ -93,11 +93,10 @@ HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float*
         const uint16_t* q[G];
         rowPointers<R>(q, a + t.tapOffset[tap], s);
         for (int block = 0; block < t.fullBlocks; ++block) {
-            if constexpr (R > 1) __builtin_prefetch(ahead, 0, 2);
+            if constexpr (R > 1) ahead.fetch();
             loadPixels<R, Dense>(q, s, x);
             sums.add(x, w);
             w += NB * 4 * P;
-            ahead += 4 * P;
             HWY_UNROLL(8)
             for (int g = 0; g < G; ++g) q[g] += blockStride;
         }
@@ -117,7 +116,7 @@ constexpr auto kApart = makeTiles<kRows>([]<int R, int NB>() { return &gemmTileB
 
 void gemmPanelBf16(const Bf16PanelArgs& t) {
     const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * (P / 2) + (t.tail + 1) / 2);
-    runTiles(t, t.pixelStride == P ? kDense : kApart, kRows, lines, 2 * P);
+    runTiles(t, t.pixelStride == P ? kDense : kApart, kRows, lines, 2 * P, ptrdiff_t(t.taps) * t.fullBlocks);
 }
 
 struct ToBf16 {

@@ -34,10 +34,10 @@ HWY_INLINE __m512bh broadcastPair(const uint16_t* p) {
 // Adds L pairs of channels.
 template <int R, int NB, int L>
 HWY_INLINE void accumulate(V (&acc)[R][NB], const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, const uint16_t* w,
-                           const uint16_t* ahead) {
+                           Ahead& ahead) {
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
-        __builtin_prefetch(ahead + l * 2 * P, 0, 2);
+        ahead.fetch();
         __m512bh b[NB];
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) b[n] = pairs(w + (l * NB + n) * 2 * P);
@@ -52,7 +52,7 @@ HWY_INLINE void accumulate(V (&acc)[R][NB], const uint16_t* const (&q)[(R + 2) /
 
 template <int R, int NB>
 HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float* dst, const float* residual,
-                               const uint16_t* ahead) {
+                               Ahead ahead) {
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
     startTile(t.bias, acc);
@@ -66,7 +66,6 @@ HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float*
             for (int l = 0; l < kPairs; l += 4) {
                 accumulate<R, NB, 4>(acc, q, s, w, ahead);
                 w += 4 * NB * 2 * P;
-                ahead += 4 * 2 * P;
                 HWY_UNROLL(16)
                 for (int g = 0; g < G; ++g) q[g] += 8;
             }
@@ -77,7 +76,6 @@ HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float*
             for (int l = 0; l < t.tail; l += 2) {
                 accumulate<R, NB, 1>(acc, q, s, w, ahead);
                 w += NB * 2 * P;
-                ahead += 2 * P;
                 HWY_UNROLL(16)
                 for (int g = 0; g < G; ++g) q[g] += 2;
             }
@@ -89,7 +87,8 @@ HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float*
 constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileBf16<R, NB>; });
 
 void gemmPanelBf16(const Bf16PanelArgs& t) {
-    runTiles(t, kTiles, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
+    const ptrdiff_t pairs = ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2);
+    runTiles(t, kTiles, kMaxRows, pairs, 2 * P, pairs);
 }
 
 HWY_INLINE void convert16(const float* src, __mmask16 lanes, uint16_t* dst) {

@@ -72,7 +72,7 @@ struct HalfSums {
 
 template <int R, int NB>
 HWY_NOINLINE void gemmTileFp16(const Bf16PanelArgs& t, const uint16_t* a, float* dst, const float* residual,
-                               const uint16_t* ahead) {
+                               Ahead ahead) {
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
     startTile(t.bias, acc);
@@ -90,11 +90,10 @@ HWY_NOINLINE void gemmTileFp16(const Bf16PanelArgs& t, const uint16_t* a, float*
         const uint16_t* q[G];
         rowPointers<R>(q, a + t.tapOffset[tap], s);
         for (int block = 0; block < t.fullBlocks; ++block) {
-            if constexpr (R > 1) __builtin_prefetch(ahead, 0, 2);
+            if constexpr (R > 1) ahead.fetch();
             sums.add(q, s, 0, w);
             sums.add(q, s, 1, w + NB * 2 * P);
             w += NB * 4 * P;
-            ahead += 4 * P;
             HWY_UNROLL(8)
             for (int g = 0; g < G; ++g) q[g] += blockStride;
             if (--left == 0) {
@@ -118,7 +117,8 @@ HWY_NOINLINE void gemmTileFp16(const Bf16PanelArgs& t, const uint16_t* a, float*
 constexpr auto kTiles = makeTiles<kRows>([]<int R, int NB>() { return &gemmTileFp16<R, NB>; });
 
 void gemmPanelFp16(const Bf16PanelArgs& t) {
-    runTiles(t, kTiles, kRows, ptrdiff_t(t.taps) * (t.fullBlocks * (P / 2) + (t.tail + 1) / 2), 2 * P);
+    const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * (P / 2) + (t.tail + 1) / 2);
+    runTiles(t, kTiles, kRows, lines, 2 * P, ptrdiff_t(t.taps) * t.fullBlocks);
 }
 
 struct ToFp16 {

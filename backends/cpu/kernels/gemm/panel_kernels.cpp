@@ -22,6 +22,9 @@ namespace {
 // Their loops are kept short, so that each load instruction has a short stride.
 constexpr int kStreamedRows = 2;
 
+// A tile prefetches as much of the next panel as one of its own vectors has in so many channels.
+constexpr int kFetchChannels = 16 / P;
+
 #if MNNC_NEON64
 // Adds products of b with channel l of each row, row by row.
 template <int R, int NB, int L>
@@ -36,8 +39,8 @@ HWY_INLINE void multiplyRows(V (&acc)[R][NB], const V (&x)[R], const V (&b)[NB])
 // A vector of four channels of each row, whose products are taken one channel at a time.
 template <int R, int NB>
 HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
-                               const float* ahead) {
-    if constexpr (R > 1) __builtin_prefetch(ahead, 0, 2);
+                               Ahead& ahead) {
+    if constexpr (R > 1) ahead.fetch();
     V x[R];
     HWY_UNROLL(16)
     for (int r = 0; r < R; ++r) x[r] = hn::LoadU(d, q[r / 3] + (r % 3) * s);
@@ -77,15 +80,14 @@ HWY_INLINE V multiplyAdd(V x, V b, V sum) {
 
 template <int R, int NB, int L>
 HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
-                           const float* ahead) {
+                           Ahead& ahead) {
 #if MNNC_NEON64
     if constexpr (L == 4) return accumulateFour<R, NB>(d, acc, q, s, w, ahead);
 #endif
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
-#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        if constexpr (R > kStreamedRows) __builtin_prefetch(ahead + l * P, 0, 2);  // smaller tiles have no time for it
-#endif
+        if constexpr (R > kStreamedRows)  // smaller tiles have no time for it
+            if (l % kFetchChannels == 0) ahead.fetch();
         V b[NB];
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
@@ -104,17 +106,15 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
 // Adds L channels, then advances to the channels behind them.
 template <int R, int NB, int L>
 HWY_INLINE void takeSteps(D d, V (&acc)[R][NB], const float* (&q)[(R + 2) / 3], ptrdiff_t s, const float*& w,
-                          const float*& ahead) {
+                          Ahead& ahead) {
     accumulate<R, NB, L>(d, acc, q, s, w, ahead);
     w += L * NB * P;
-    ahead += L * P;
     HWY_UNROLL(16)
     for (int g = 0; g < (R + 2) / 3; ++g) q[g] += L;
 }
 
 template <int R, int NB>
-HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, const float* residual,
-                              const float* ahead) {
+HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, const float* residual, Ahead ahead) {
     const D d;
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
@@ -156,9 +156,10 @@ HWY_NOINLINE void gemmRowPairF32(const PanelArgs& t) {
     startTile(t.bias + NB * P, right);
     const ptrdiff_t apart = t.taps * (ptrdiff_t(t.fullBlocks) * P + t.tail) * NB * P;
     const float* w = t.w;
+    Ahead none{};
     const auto take = [&]<int L>(const float*(&q)[1], std::integral_constant<int, L>) HWY_ATTR {
-        accumulate<1, NB, L>(d, left, q, 0, w, w);
-        accumulate<1, NB, L>(d, right, q, 0, w + apart, w);
+        accumulate<1, NB, L>(d, left, q, 0, w, none);
+        accumulate<1, NB, L>(d, right, q, 0, w + apart, none);
         w += L * NB * P;
         q[0] += L;
     };
@@ -191,7 +192,8 @@ constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTi
 
 void gemmPanelF32(const PanelArgs& t) {
     if (t.pair) return kRowPairs[t.nb - 1](t);
-    runTiles(t, kTiles, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
+    const ptrdiff_t channels = ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail);
+    runTiles(t, kTiles, kMaxRows, channels, P, channels / kFetchChannels);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
 #include "backends/cpu/kernels/gemm/arm_products-inl.h"
@@ -188,20 +189,34 @@ HWY_INLINE void fetchRows(const Args& t, int begin, int end) {
     }
 }
 
+// The addresses that a tile prefetches while it multiplies: each is `step` bytes behind the one before.
+struct Ahead {
+    const char* at;
+    ptrdiff_t step;
+
+    HWY_INLINE void fetch() {
+        __builtin_prefetch(at, 0, 2);
+        at += step;
+    }
+};
+
 // Calls the function of the table for each tile of the m pixels of a panel, with (args, a, dst, residual, ahead). The
-// panels are contiguous: while the tiles of this one run, each of the first tiles prefetches a part of the next panel.
-// `lines`: vectors of a block of the panel; vectorElements: elements in each.
+// panels are contiguous: while the tiles of this one run, each of them prefetches its part of the next panel, because
+// requests for a whole panel at once would wait for memory. `lines`: vectors of a block of the panel; vectorElements:
+// elements in each; fetches: how many addresses a tile prefetches.
 template <typename Args, typename Fn>
 HWY_INLINE void runTiles(const Args& t, const TileTable<Fn>& tiles, const int (&maxRows)[5], ptrdiff_t lines,
-                         int vectorElements) {
-    const auto* next = t.next ? t.next : t.w + lines * t.nb * vectorElements;
-    int tile = 0;
+                         int vectorElements, ptrdiff_t fetches) {
+    constexpr ptrdiff_t kLine = 64;
+    const ptrdiff_t panel = lines * t.nb * vectorElements, requests = fetches * ceilDiv(t.m, maxRows[t.nb]);
+    const auto* next = reinterpret_cast<const char*>(t.next ? t.next : t.w + panel);
+    const ptrdiff_t bytes = panel * ptrdiff_t{sizeof(*t.w)};
+    const ptrdiff_t step = requests > 0 ? std::min(kLine, (bytes + requests - 1) / requests) : kLine;
     forEqualTiles(t.m, maxRows[t.nb], [&](int at, int rows) {
-        const auto* ahead = tile < t.nb ? next + tile * lines * vectorElements : next;
-        ++tile;
         if (t.fetchDst) fetchRows(t, at == 0 ? 0 : at + rows, std::min(at + 2 * rows, t.m));
         tiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
-                                     t.residual ? t.residual + at * t.dstPixelStride : nullptr, ahead);
+                                     t.residual ? t.residual + at * t.dstPixelStride : nullptr, {next, step});
+        next += fetches * step;
     });
 }
 
