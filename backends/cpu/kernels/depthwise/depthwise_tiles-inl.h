@@ -13,6 +13,7 @@
 
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
+#include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {

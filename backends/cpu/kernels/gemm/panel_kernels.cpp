@@ -22,6 +22,9 @@ namespace {
 // Their loops are kept short, so that each load instruction has a short stride.
 constexpr int kStreamedRows = 2;
 
+// Channels that a tail takes at once: fewer on CPUs for which code is small rather than fast.
+constexpr int kTailSteps = P > 4 || MNNC_NEON64 ? 4 : 2;
+
 // A tile prefetches as much of the next panel as one of its own vectors has in so many channels.
 constexpr int kFetchChannels = 16 / P;
 
@@ -139,8 +142,8 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
             const float* q[G];
             rowPointers<R>(q, p, s);
             int l = 0;
-            for (; l + 4 <= t.tail; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
-            if (t.tail & 2) takeSteps<R, NB, 2>(d, acc, q, s, w, ahead);
+            for (; l + kTailSteps <= t.tail; l += kTailSteps) takeSteps<R, NB, kTailSteps>(d, acc, q, s, w, ahead);
+            if (kTailSteps > 2 && t.tail & 2) takeSteps<R, NB, 2>(d, acc, q, s, w, ahead);
             if (t.tail & 1) takeSteps<R, NB, 1>(d, acc, q, s, w, ahead);
         }
     }

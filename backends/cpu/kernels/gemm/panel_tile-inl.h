@@ -14,6 +14,7 @@
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
+#include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
 #include "backends/cpu/kernels/gemm/arm_products-inl.h"
 #include "backends/cpu/kernels/tiles.h"
 #include "hwy/cache_control.h"
@@ -145,22 +146,23 @@ HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const floa
     }
 }
 
-// Adds the residual to `count` contiguous rows of NB vectors, activates them together, so that an activation sets its
+// Adds the residual to `count` contiguous rows of t.nb vectors, activates them together, so that an activation sets its
 // constants up only once, and stores them.
-template <int NB, typename Args>
+template <typename Args>
 HWY_NOINLINE void finishActivated(const Args& t, float* rows, int count, float* dst, const float* residual) {
     const D d;
+    const int nb = t.nb;
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
-    const auto lanesOf = [&](int n) { return static_cast<size_t>(n + 1 == NB ? t.lastLanes : P); };
+    const auto lanesOf = [&](int n) { return static_cast<size_t>(n + 1 == nb ? t.lastLanes : P); };
     for (int r = 0; residual && r < count; ++r) {
-        for (int n = 0; n < NB; ++n) {
-            float* row = rows + (r * NB + n) * P;
+        for (int n = 0; n < nb; ++n) {
+            float* row = rows + (r * nb + n) * P;
             hn::Store(hn::Add(hn::Load(d, row), loadSome(residual + r * ps + n * bs, lanesOf(n), 0)), d, row);
         }
     }
-    activate(rows, static_cast<size_t>(count) * NB * P, t.act, t.lo, t.hi);
+    activate(rows, static_cast<size_t>(count) * nb * P, t.act, t.lo, t.hi);
     for (int r = 0; r < count; ++r)
-        for (int n = 0; n < NB; ++n) storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
+        for (int n = 0; n < nb; ++n) storeSome(hn::Load(d, rows + (r * nb + n) * P), dst + r * ps + n * bs, lanesOf(n));
 }
 
 // Adds the residual, activates, clamps and stores.
@@ -173,7 +175,7 @@ HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const flo
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], D(), rows + (r * NB + n) * P);
     }
-    finishActivated<NB>(t, rows, R, dst, residual);
+    finishActivated(t, rows, R, dst, residual);
 }
 
 // Requests the lines that rows begin .. end are stored to. The CPU does not prefetch rows that are far apart, and

@@ -56,7 +56,7 @@ HWY_NOINLINE void finishRows(const W8A16PanelArgs& t, float* rows, int count, co
             for (int n = 0; n < NB; ++n) hn::Store(value[0][n], d, rows + (r * NB + n) * P);
         }
     }
-    if (t.act != Act::None) finishActivated<NB>(t, rows, count, dst, residual);
+    if (t.act != Act::None) finishActivated(t, rows, count, dst, residual);
     if (HWY_UNLIKELY(all != all)) {  // the clamp has made numbers of them
         for (int r = 0; r < count; ++r) {
             const float x = scales[r * t.pixelScaleStep];

@@ -14,6 +14,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
+#include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
