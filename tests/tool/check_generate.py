@@ -66,6 +66,15 @@ def check_info(tool, folder, model, bits, tied):
     assert f"{TOKENS} tokens" in text and "embeddings" in text, text
 
 
+def check_measured(tool, folder):
+    """Each run that is timed begins anew: its mask has no room for rows of the runs before."""
+    shapes = [f"--shape={name}={extents}" for name, extents in
+              (("input_ids", f"3x1x{HIDDEN}"), ("attention_mask", "1x1x3x3"), ("position_ids", "1x3"))]
+    assert json.loads(call(tool, "bench", folder / "llm.mnn", *shapes, "--seconds", 0, "--json"))["runs"] >= 5
+    ops = json.loads(call(tool, "profile", folder / "llm.mnn", *shapes, "--runs", 3, "--json"))["ops"]
+    assert any(op["type"] == "Attention" for op in ops), ops
+
+
 def check_settings(tool, folder, work):
     """Settings of config.json hold with --as-exported alone, and those of the command line win over them."""
     copy = work / "settings"
@@ -146,6 +155,7 @@ def main():
         scaled = Model(True, scale=1.25)
         assert scaled.logits(PROMPT) != Model(True).logits(PROMPT)
         check_folder(tool, scaled.write(flatc, work / "scaled"), scaled)
+        check_measured(tool, work / "full_bf16")
         check_settings(tool, work / "full_bf16", work)
         check_refusals(tool, work / "full_bf16", work)
 

@@ -252,6 +252,7 @@ std::vector<Array> randomInputs(const Session& session, uint64_t seed, float low
 }
 
 void writeInputs(const Session& session, const std::vector<Array>& arrays) {
+    check(mnn_session_state_reset(session.get()));
     const std::vector<mnn_tensor_t*> inputs = inputsOf(session);
     for (size_t i = 0; i < inputs.size(); i++) writeTensor(inputs[i], arrays[i]);
 }

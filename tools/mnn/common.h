@@ -59,6 +59,7 @@ Array readTensor(const mnn_tensor_t* tensor);
 
 // Returns seeded values for every input: floats in [low, 1), integers 0 or 1 (which every embedding accepts).
 std::vector<Array> randomInputs(const Session& session, uint64_t seed, float low = -1);
+// Writes all inputs of a run that begins anew: it finds nothing that the session has kept from earlier runs.
 void writeInputs(const Session& session, const std::vector<Array>& arrays);
 
 }  // namespace tool
