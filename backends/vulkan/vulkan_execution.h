@@ -1,6 +1,7 @@
 // One command on the device: prepare chooses its pipelines, encode writes its dispatches.
 #pragma once
 #include <bit>
+#include <concepts>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -90,12 +91,12 @@ inline uint32_t floatWord(float value) {
 // The words of push constants: uint32_t, int32_t or float each.
 class Push {
   public:
-    template <typename... Values>
+    template <std::integral... Values>
     Push& u(Values... values) {
         (words_.push_back(static_cast<uint32_t>(static_cast<int64_t>(values))), ...);
         return *this;
     }
-    template <typename... Values>
+    template <std::same_as<float>... Values>
     Push& f(Values... values) {
         (words_.push_back(floatWord(values)), ...);
         return *this;

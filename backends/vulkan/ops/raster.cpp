@@ -85,7 +85,7 @@ class RasterVulkan final : public VulkanExecution {
     void encode(FrameRecorder& recorder) const override {
         if (fill_) {
             const int64_t total = output_.storageElements();
-            recorder.dispatch(*zero_, {{recorder.writes(output_)}}, Push().u(total).f(0),
+            recorder.dispatch(*zero_, {{recorder.writes(output_)}}, Push().u(total).f(0.0f),
                               ceilDiv(total, zero_->localSize));
         }
         const Extents e(output_);
