@@ -373,6 +373,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
     }
     const int64_t most = allConstant ? std::max(kMaxGrown, 4 * elements) : kMaxFollowed;
     const bool wanted = allKnown && !isRandom(type) && !inputs.empty();
+    std::vector<bool> unknown(outputs.size());  // outputs whose extents, those of both probes, are declared or open
     for (int p = 0; p < (allConstant && wanted ? 1 : probes); ++p) {
         std::vector<Operand> operands;
         operands.reserve(inputs.size());
@@ -383,25 +384,29 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
         } catch (const Error& error) {
             if (!lenient || allConstant || error.status() == Status::OutOfMemory) throw;
             const size_t rank = looseRank(type, parameter, inputs, error);
-            if (p == 0) ++unchecked;
+            if (p == 0 || !unknown.at(0)) ++unchecked;
             if (!open_) openRank(rank);
             results.resize(outputs.size());
             if (outputs.size() > 1) throw;
         }
         for (size_t i = 0; i < outputs.size(); ++i) {
+            if (unknown[i]) continue;
             Value& value = *outputs[i];
             const auto at = static_cast<size_t>(p);
-            value.type = results[i].type;
+            const bool known = results[i].known || results[i].content;
+            if (known) value.type = results[i].type;
             value.content[at] = results[i].content;
             if (results[i].content) budget_.take(results[i].content->byteSize());
-            if (results[i].known || results[i].content) {
+            if (known) {
                 value.dims[at] = results[i].dims;
                 continue;
             }
+            unknown[i] = true;
+            value.content = {};
             // Then the type is unknown, too: it is that of the contents.
             const size_t like = type == OpType::Fill ? 1 : type == OpType::OneHot ? 2 : 0;
-            value.type = type == OpType::Shape || type == OpType::Size ? DataType::DT_INT32 : inputs.at(like)->type;
-            if (p > 0) continue;  // declared extents hold for both probes
+            if (p == 0)
+                value.type = type == OpType::Shape || type == OpType::Size ? DataType::DT_INT32 : inputs.at(like)->type;
             std::array<Dims, kProbes> dims;
             const bool has = !(open_ && openAlways_) && declared && declared(i, dims) &&
                              (!open_ || (*open_)[0].size() == dims[0].size());
