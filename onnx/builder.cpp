@@ -419,13 +419,16 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             value.dims = dims;
         }
     }
-    if (probes == 1 || (allConstant && wanted))
-        for (const V value : outputs) {
+    const bool alike = probes == 1 || (allConstant && wanted);
+    for (const V value : outputs) {
+        if (alike) {
             value->dims[1] = value->dims[0];
             value->content[1] = value->content[0];
+        } else if (value->dims[0].size() != value->dims[1].size()) {
+            fail(Status::NotSupported, "the rank of an output depends on free extents");
         }
-    else
-        noteChance(type, parameter, inputs, outputs);
+    }
+    if (!alike) noteChance(type, parameter, inputs, outputs);
     bool constant = wanted;
     for (size_t i = 0; i < outputs.size(); ++i) {
         V value = outputs[i];
