@@ -122,14 +122,19 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
     return options;
 }
 
+// Throws that the file cannot be `done`; the status is another one where the system lacks memory.
+[[noreturn]] void failFile(Status status, const char* path, const char* done, int error) {
+    fail(os::saysNoMemory(error) ? Status::OutOfMemory : status, "'%s' cannot be %s: %s", path, done,
+         os::errorText(error).c_str());
+}
+
 class MappedFile {
   public:
     explicit MappedFile(const char* path) {
         os::InputFile file;
         if (!file.open(path)) {
             const int error = os::lastError();
-            fail(os::saysMissing(error) ? Status::FileNotExist : Status::FileOpenFailed, "'%s' cannot be opened: %s",
-                 path, os::errorText(error).c_str());
+            failFile(os::saysMissing(error) ? Status::FileNotExist : Status::FileOpenFailed, path, "opened", error);
         }
         os::FileFacts facts;
         if (!file.facts(facts) || facts.kind != os::FileFacts::Kind::Regular)
@@ -137,8 +142,7 @@ class MappedFile {
         size_ = static_cast<size_t>(facts.bytes);
         if (size_ == 0) return;
         bytes_ = file.map(size_);
-        if (!bytes_)
-            fail(Status::FileReadFailed, "'%s' cannot be mapped: %s", path, os::errorText(os::lastError()).c_str());
+        if (!bytes_) failFile(Status::FileReadFailed, path, "mapped", os::lastError());
     }
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
@@ -163,15 +167,13 @@ class MappedFile {
 void save(const char* path, const void* data, size_t size) {
     const std::string beside = std::string(path) + ".part";
     std::FILE* file = os::openStream(beside.c_str(), "wb");
-    if (!file)
-        fail(Status::FileWriteFailed, "'%s' cannot be written: %s", beside.c_str(),
-             os::errorText(os::lastError()).c_str());
+    if (!file) failFile(Status::FileWriteFailed, beside.c_str(), "written", os::lastError());
     const bool written = std::fwrite(data, 1, size, file) == size;
     const bool closed = std::fclose(file) == 0;
     if (written && closed && os::renameFile(beside.c_str(), path)) return;
     const int reason = os::lastError();
     os::removeFile(beside.c_str());
-    fail(Status::FileWriteFailed, "'%s' cannot be written: %s", path, os::errorText(reason).c_str());
+    failFile(Status::FileWriteFailed, path, "written", reason);
 }
 
 const Converted& complete(const Converted& result) {

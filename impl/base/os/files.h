@@ -15,6 +15,8 @@ int lastError() noexcept;
 std::string errorText(int error);
 // Whether the error says that there is no such file.
 bool saysMissing(int error) noexcept;
+// Whether the error says that there is no memory.
+bool saysNoMemory(int error) noexcept;
 
 // The facts that a system has of an open file; the parts after `bytes` reveal a change.
 struct FileFacts {

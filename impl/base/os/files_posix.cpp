@@ -68,6 +68,10 @@ bool saysMissing(int error) noexcept {
     return error == ENOENT || error == ENOTDIR;
 }
 
+bool saysNoMemory(int error) noexcept {
+    return error == ENOMEM;
+}
+
 InputFile::~InputFile() {
     if (handle_ >= 0) ::close(static_cast<int>(handle_));
 }

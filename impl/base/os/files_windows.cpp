@@ -41,6 +41,10 @@ bool saysMissing(int error) noexcept {
            error == ERROR_BAD_PATHNAME || error == ERROR_BAD_NETPATH;
 }
 
+bool saysNoMemory(int error) noexcept {
+    return error == ERROR_NOT_ENOUGH_MEMORY || error == ERROR_OUTOFMEMORY || error == ERROR_COMMITMENT_LIMIT;
+}
+
 InputFile::~InputFile() {
     if (handle_ != -1) CloseHandle(handleOf(handle_));
 }
