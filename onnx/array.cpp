@@ -33,8 +33,11 @@ int64_t Array::count() const {
 int64_t Array::intAt(int64_t i) const {
     const auto at = static_cast<size_t>(i);
     switch (type) {
-        case DataType::DT_FLOAT:
-            return static_cast<int64_t>(realAt(i));
+        case DataType::DT_FLOAT: {
+            const double value = realAt(i);
+            if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
+            return value >= -0x1p63 ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::min();
+        }
         case DataType::DT_INT32:
             return ints.at(at);
         case DataType::DT_INT8:

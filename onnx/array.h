@@ -32,9 +32,10 @@ struct Array {
     uint64_t byteSize() const { return floatCount() * 4 + ints.size() * 4 + bytes.size(); }
     size_t floatCount() const { return lent.empty() ? floats.size() : lent.size() / sizeof(float); }
     std::vector<float> allFloats() const;  // a copy
-    int64_t intAt(int64_t i) const;        // for any type
-    double realAt(int64_t i) const;        // for any type
-    std::vector<int64_t> list() const;     // all elements as integers
+    // For any type. A float loses its fraction; beyond 64 bits it becomes the nearest limit, and NaN the lower one.
+    int64_t intAt(int64_t i) const;
+    double realAt(int64_t i) const;     // for any type
+    std::vector<int64_t> list() const;  // all elements as integers
 };
 using ArrayPtr = std::shared_ptr<const Array>;
 
