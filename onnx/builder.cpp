@@ -384,7 +384,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
         } catch (const Error& error) {
             if (!lenient || allConstant || error.status() == Status::OutOfMemory) throw;
             const size_t rank = looseRank(type, parameter, inputs, error);
-            if (p == 0 || !unknown.at(0)) ++unchecked;
+            if (!unknown.at(0)) ++unchecked;  // once for both probes
             if (!open_) openRank(rank);
             results.resize(outputs.size());
             if (outputs.size() > 1) throw;

@@ -103,6 +103,7 @@ TEST_F(OsFiles, ThatAreMissingOrFolders) {
     EXPECT_FALSE(missing.open(path("missing").c_str()));
     const int error = lastError();
     EXPECT_TRUE(saysMissing(error));
+    EXPECT_FALSE(saysNoMemory(error));
     EXPECT_FALSE(errorText(error).empty());
     ASSERT_TRUE(folder.open(textOf(folder_).c_str()));
     FileFacts facts;
