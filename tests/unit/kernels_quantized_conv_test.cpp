@@ -130,6 +130,18 @@ TEST(KernelsQuantizedConv, ProductsOfBlocks) {
         }
 }
 
+// A pixel alone has kernels of its own where weights have 4 bits.
+TEST(KernelsQuantizedConv, ProductsOfOnePixel) {
+    if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    for (const bool minima : {false, true}) {
+        for (const int ic : {5, 8, 31, 32, 33, 100, 129, 1030, 3968, 3969, 8000})
+            for (const int oc : {15, 16, 17, 77}) checkW8A16(shape(ic, 1, 1, oc, 1), codes({4, 1, minima}));
+        for (const int blocks : {1, 2, 3, 4, 6, 12})
+            for (const int oc : {9, 24, 70}) checkW8A16(shape(192, 1, 1, oc, 1), codes({4, blocks, minima}));
+        checkW8A16(shape(100, 3, 3, 20, 1, 3, 1, 0, 2), codes({4, 1, minima}));  // one pixel of each image
+    }
+}
+
 TEST(KernelsQuantizedConv, AMatrixUnitTakesManyPixels) {
     if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     const Kernels& k = selectKernels();
@@ -241,14 +253,15 @@ TEST(KernelsQuantizedConv, PartsPackAlike) {
 // W8A16 products at the ends of the ranges of inputs and weights.
 class W8A16Products {
   public:
-    explicit W8A16Products(const ConvShape& s) : s_(s), weights_(quantised(s, {8, 1, true})) {}
+    explicit W8A16Products(const ConvShape& s, int bits = 8)
+        : s_(s), form_{bits, 1, true}, weights_(quantised(s, form_)) {}
 
     QuantizedWeights& weights() { return weights_.codes; }
 
     Floats operator()(const Floats& src, float lo = -std::numeric_limits<float>::infinity()) const {
         InlinePool pool;
         const Kernels& k = selectKernels();
-        const auto plan = makeConvPlan(k, s_, int8Weights());
+        const auto plan = makeConvPlan(k, s_, codes(form_));
         EXPECT_NE(plan->algorithm().find(".int16"), std::string::npos);
         const Aligned in = packNan(k, src, s_.batch, s_.ic, size_t(s_.ih) * s_.iw);
         Aligned packed(plan->packedWeightBytes()), scratch(plan->scratchBytes(1));
@@ -271,6 +284,7 @@ class W8A16Products {
 
   private:
     ConvShape s_;
+    WeightQuantization form_;
     Quantised weights_;
 };
 
@@ -300,6 +314,19 @@ TEST(KernelsQuantizedConv, ProductsOfExtremes) {
     Floats one(1500 * 4, 0.0f);
     std::fill(one.end() - 4, one.end(), 1.0f);
     for (const float x : products(one)) ASSERT_NEAR(x, -128.0f, 0.01f);
+    // A pixel alone, with weights of 4 bits: the largest number of channels of which it has a kernel.
+    const ConvShape point = shape(3968, 1, 1, 17, 1);
+    for (const int8_t code : {int8_t{-8}, int8_t{7}}) {
+        W8A16Products few(point, 4);
+        std::fill(few.weights().q.begin(), few.weights().q.end(), code);
+        std::fill(few.weights().scale.begin(), few.weights().scale.end(), 1.0f);
+        std::fill(few.weights().min.begin(), few.weights().min.end(), 0.0f);
+        for (const float sign : {1.0f, -1.0f})
+            for (const float x : few(Floats(3968, sign))) ASSERT_NEAR(x, code * 3968.0f * sign, 0.5f);
+        Floats mixed(3968, -1.0f);
+        std::fill(mixed.begin(), mixed.begin() + 1000, 1.0f);
+        for (const float x : few(mixed)) ASSERT_NEAR(x, code * -1968.0f, 0.5f);
+    }
 }
 
 TEST(KernelsQuantizedConv, ProductsOfWhatIsNotFinite) {

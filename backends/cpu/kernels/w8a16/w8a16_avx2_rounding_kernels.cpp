@@ -103,9 +103,15 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
 }  // namespace
 
 const W8A16Kernels& w8a16Table() {
-    static const W8A16Kernels table = {
-        2,        *w8a16Panels(Isa::Avx2, 8), *w8a16Panels(Isa::Avx2, 4), &roundPixelsS16, &rangeF32, &activationScale,
-        &roundS16};
+    static const W8A16Kernels table = {2,
+                                       *w8a16Panels(Isa::Avx2, 8),
+                                       *w8a16Panels(Isa::Avx2, 4),
+                                       &roundPixelsS16,
+                                       &rangeF32,
+                                       &activationScale,
+                                       &roundS16,
+                                       nullptr,
+                                       &w8a16Avx2RowKernels()};
     return table;
 }
 

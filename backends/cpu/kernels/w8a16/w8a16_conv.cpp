@@ -15,6 +15,7 @@
 namespace mnnc {
 namespace {
 
+constexpr int kFirstBytes = 4096;       // of weights, which are requested before they are needed: 8192 are not faster
 constexpr int64_t kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
 // A matrix unit computes products of so many pixels, and of at most so many at a time, whose input fits the cache. Sums
 // of fewer blocks of channels would be scaled for longer than they are added up.
@@ -28,7 +29,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
           form_(options.quantization),
           tiles_(k.w8a16->panels(form_.bits)),
           ocb_(ceilDiv(shape.oc, k.lanes)),
-          input_(k, shape, form_.minima, form_.blocks),
+          input_(k, shape, form_),
           matrix_(suitsMatrix() ? k.w8a16->matrix() : nullptr),
           panels_(splitPanels(0, ocb_, bestPanelBlocks(k.costs->cycles.tile, tiles_, usualPixels(), ocb_))),
           weights_(k, shape, form_, panels_),
@@ -123,16 +124,20 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
             return chunkBeginTiled(input_.units(), chunk, split.chunks, tileUnits());
         };
         if (split.groups > 1) {  // several tasks read the same rows
+            fetchFirst(image.packed, 0);
             const W8A16Strip strip = input_.stripOf(strips, 0, input_.units());
             input_.fill(image.src, image.scale, strip, pool);
             parallelFor(pool, split.chunks * split.groups, [&](int task) {
                 const int chunk = task / split.groups, group = task % split.groups;
-                const int to = chunkBegin(panels, group + 1, split.groups);
-                for (int i = chunkBegin(panels, group, split.groups); i < to; ++i)
+                const int from = chunkBegin(panels, group, split.groups),
+                          to = chunkBegin(panels, group + 1, split.groups);
+                if (task > 0) fetchFirst(image.packed, from);
+                for (int i = from; i < to; ++i)
                     runPanel(image, strip, panels_[i], unitBegin(chunk), unitBegin(chunk + 1));
             });
             return;
         }
+        fetchFirst(image.packed, 0);
         const int64_t stride = input_.stripBytes(maxUnits(split));
         parallelSlots(pool, split.chunks, [&](int slot, int chunk) {
             InlinePool alone;
@@ -140,6 +145,15 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
             input_.fill(image.src, image.scale, strip, alone);
             for (const OutPanel& panel : panels_) runPanel(image, strip, panel, strip.u0, strip.u1);
         });
+    }
+
+    // Requests the first weights of a task on a single pixel, which would wait for them: kernels request all others in
+    // time.
+    void fetchFirst(const void* packed, int panel) const {
+        if (!input_.pointwise() || input_.units() > 1) return;
+        W8A16PanelArgs t;
+        weights_.describe(packed, panels_[panel], t);
+        for (int at = 0; at < kFirstBytes; at += 64) __builtin_prefetch(t.w + at, 0, 2);
     }
 
     // Multiplies all panels with some pixels after another: each thread unpacks the codes that it needs.
@@ -189,6 +203,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         t.pixelOffset = strip.offset + (u0 - strip.u0);
         t.pixelSum = sums ? strip.sum + (u0 - strip.u0) : nullptr;
         t.blockSums = blockSums ? strip.sum + ptrdiff_t(u0 - strip.u0) * form_.blocks : nullptr;
+        t.rowStart = input_.row() ? strip.start : nullptr;
         place(t, image, panel, strip.data + (u0 - strip.u0) * input_.rowElements(), u0, u1 - u0);
         return t;
     }
@@ -229,7 +244,10 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     }
 
     void runPanel(const Image& image, const W8A16Strip& strip, const OutPanel& panel, int u0, int u1) const {
-        if (input_.pointwise()) return tiles_.panel(panelOf(image, strip, panel, u0, u1));
+        if (input_.pointwise()) {
+            const W8A16PanelArgs pixels = panelOf(image, strip, panel, u0, u1);
+            return input_.row() ? input_.row()->panel(pixels) : tiles_.panel(pixels);
+        }
         W8A16PanelArgs t = panelOf(image, strip, panel);
         t.pixelScale = &image.scale.scale;
         t.pixelOffset = &image.scale.offset;

@@ -17,18 +17,24 @@ bool isPointwise(const ConvShape& s) {
 
 }  // namespace
 
-W8A16Input::W8A16Input(const Kernels& k, const ConvShape& shape, bool minima, int blocks)
+W8A16Input::W8A16Input(const Kernels& k, const ConvShape& shape, const WeightQuantization& weights)
     : k_(k),
       s_(shape),
-      minima_(minima),
+      minima_(weights.minima),
       pointwise_(isPointwise(shape)),
       icb_(ceilDiv(shape.ic, k.lanes)),
-      blocks_(blocks),
+      blocks_(weights.blocks),
       images_(shape.batch) {
     if (pointwise_)
         placePixels();
     else
         placeRows();
+    if (suitsRow(weights.bits)) row_ = k.w8a16->row;
+}
+
+// Returns whether a pixel is alone, and the sums of its products with weights of one scale are exact.
+bool W8A16Input::suitsRow(int bits) const {
+    return pointwise_ && units_ == 1 && bits == 4 && icb_ / blocks_ <= w8a16ExactBlocks(4);
 }
 
 bool W8A16Input::takesBlocks(const Kernels& k, const ConvShape& shape, int blocks) {
@@ -76,7 +82,8 @@ W8A16Input::Layout W8A16Input::layout(int units) const {
     l.offset = l.scale + (pointwise_ ? roundUp(int64_t{units} * 4, 64) : 0);
     l.sum = l.offset + (pointwise_ ? roundUp(int64_t{units} * 4, 64) : 0);
     l.lines = l.sum + (minima_ ? roundUp(int64_t{units} * (pointwise_ ? blocks_ : s_.ow) * 4, 64) : 0);
-    l.bytes = l.lines + (minima_ && !pointwise_ ? roundUp(rows * width_ * 4, 64) : 0);
+    l.start = l.lines + (minima_ && !pointwise_ ? roundUp(rows * width_ * 4, 64) : 0);
+    l.bytes = l.start + (row_ ? roundUp(int64_t{blocks_} * 4, 64) : 0);
     return l;
 }
 
@@ -87,6 +94,7 @@ W8A16Strip W8A16Input::stripOf(char* memory, int u0, int u1) const {
             reinterpret_cast<float*>(memory + l.offset),
             reinterpret_cast<float*>(memory + l.sum),
             reinterpret_cast<float*>(memory + l.lines),
+            reinterpret_cast<int32_t*>(memory + l.start),
             u0,
             u1,
             rowsOf(u1 - u0)};
@@ -143,6 +151,7 @@ void W8A16Input::fillPixels(const float* src, const W8A16Strip& strip, int begin
         k_.w8a16->roundPixels(t);
     }
     if (minima_ && blocks_ > 1) sumBlocks(strip, begin, end);
+    if (row_) row_->split({strip.data, blocks_, icb_ / blocks_, strip.start});
 }
 
 void W8A16Input::fillRows(const float* src, const ActivationScale& scale, const W8A16Strip& strip, int begin,

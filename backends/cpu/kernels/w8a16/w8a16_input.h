@@ -18,17 +18,20 @@ struct W8A16Strip {
     float* sum;             // sums of the inputs that each output reads, where weights have minima; or, of weights in
                             // blocks, of the 16-bit numbers of each block
     float* lines;           // sums of the channels of each pixel of data, from which `sum` is made
+    int32_t* start;         // SplitRowArgs::start of a single pixel that is split
     int u0, u1;
     int rows;  // of data
 };
 
 class W8A16Input {
   public:
-    // blocks: those of the weights of an output; more than one only where takesBlocks() is true.
-    W8A16Input(const Kernels& k, const ConvShape& shape, bool minima, int blocks);
+    // weights.blocks: more than one only where takesBlocks() is true.
+    W8A16Input(const Kernels& k, const ConvShape& shape, const WeightQuantization& weights);
     static bool takesBlocks(const Kernels& k, const ConvShape& shape, int blocks);
 
     bool pointwise() const { return pointwise_; }
+    // Returns the kernels of a single pixel, which a strip then holds in their form; null: strips hold 16-bit numbers.
+    const W8A16RowKernels* row() const { return row_; }
     int images() const { return images_; }
     int units() const { return units_; }
     size_t imageFloats() const { return size_t(icb_) * k_.lanes * s_.ih * s_.iw; }
@@ -47,7 +50,7 @@ class W8A16Input {
   private:
     // The parts of a strip, as offsets in bytes.
     struct Layout {
-        int64_t scale, offset, sum, lines, bytes;
+        int64_t scale, offset, sum, lines, start, bytes;
     };
     Layout layout(int units) const;
     int rowsOf(int units) const { return pointwise_ ? units : (units - 1) * s_.strideH + tapRows_; }
@@ -58,6 +61,7 @@ class W8A16Input {
     void fillRows(const float* src, const ActivationScale& scale, const W8A16Strip& strip, int begin, int end) const;
     void sumWindows(const W8A16Strip& strip, int begin, int end) const;
     void sumBlocks(const W8A16Strip& strip, int begin, int end) const;
+    bool suitsRow(int bits) const;
 
     const Kernels& k_;
     const ConvShape s_;
@@ -67,6 +71,7 @@ class W8A16Input {
     int top_ = 0, left_ = 0, width_ = 0, tapRows_ = 0;
     ptrdiff_t srcPixel_ = 0, srcPlane_ = 0;
     std::vector<ptrdiff_t> offsets_;
+    const W8A16RowKernels* row_ = nullptr;
 };
 
 }  // namespace mnnc

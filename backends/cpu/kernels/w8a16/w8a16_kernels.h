@@ -37,6 +37,7 @@ struct W8A16PanelArgs {
     int blocks = 1;                       // of weights with their own scale
     int blockLength;                      // blocks of P channels in each; with a single block, more than exist
     const float* blockSums = nullptr;     // [m][blocks]
+    const int32_t* rowStart = nullptr;    // SplitRowArgs::start, where a is the row of one
     const float* pixelScale;              // NaN makes the results NaN
     const float* pixelOffset;             // the float that the 16-bit number 0 represents
     int pixelScaleStep;                   // 0: all pixels share one scale and one offset
@@ -89,6 +90,19 @@ struct W8A16Panels {
     W8A16PanelFn panel;
 };
 
+// A pixel whose 16-bit numbers are replaced by their bytes, for kernels that multiply those.
+struct SplitRowArgs {
+    int16_t* row;  // [blocks][blockLength][P]
+    int blocks, blockLength;
+    int32_t* start;  // [blocks]: what the sum of a block's products begins with
+};
+
+// Products of a single pixel by weights of 4 bits in the order of the panels.
+struct W8A16RowKernels {
+    void (*split)(const SplitRowArgs& args);
+    W8A16PanelFn panel;
+};
+
 struct W8A16MatrixKernels;  // w8a16_matrix.h
 
 struct W8A16Kernels {
@@ -104,11 +118,13 @@ struct W8A16Kernels {
     void (*round)(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst, float* sum);
     // Returns the kernels for many pixels; null: there are none.
     const W8A16MatrixKernels* (*matrix)() = nullptr;
+    const W8A16RowKernels* row = nullptr;  // null: the panel kernels compute single pixels, too
 };
 
 const W8A16Kernels* w8a16Kernels(Isa isa);          // null where the CPU or this build has no such products
 const W8A16Panels* w8a16Panels(Isa isa, int bits);  // the part for one number of bits, which has a file of its own
 const W8A16Kernels& w8a16Avx2Kernels();
+const W8A16RowKernels& w8a16Avx2RowKernels();
 const W8A16Kernels& w8a16ArmKernels();  // with the dot product of Arm
 const W8A16Panels& w8a16ArmPanels(int bits);
 
