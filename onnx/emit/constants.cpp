@@ -122,6 +122,22 @@ void emitBernoulli(Call& c) {
     c.out(castTo(c, compare(c, Binary::LESS, numbers, x), to));
 }
 
+// Draws classes: the number of classes whose cumulated probability a random number exceeds.
+void emitMultinomial(Call& c) {
+    V x = castTo(c, c.in(0), Elem::Float);
+    if (x->rank() != 2) refuse("its input has rank %zu", x->rank());
+    const int64_t samples = c.integer("sample_size", 1);
+    if (samples < 1) fail(Status::BadRange, "sample_size is %lld", asLong(samples));
+    V limits = c.b.op(OpType::CumSum, wire::CumSumT(), {softmax(c, x, 1), c.b.scalar(1)});
+    V last = sub(c, extentOf(c, x, 1), c.b.scalar(1));
+    // The last class takes what rounding leaves, hence its limit is left out.
+    V inner = c.b.alias(gatherAxis(c, limits, rangeTo(c, last), 1), Elem::Float);
+    V shape = concat(c, {shapeOf(c, x, 0, 1), c.b.ints({samples, 1})}, 0);
+    V above = compare(c, Binary::GREATER_EQUAL, randomNumbers(c, shape), unsqueeze(c, inner, {1}));
+    V drawn = reduce(c, Reduction::SUM, castTo(c, above, Elem::Int32), {2}, false);
+    c.out(castTo(c, drawn, static_cast<Elem>(c.integer("dtype", static_cast<int64_t>(Elem::Int32)))));
+}
+
 void emitDropout(Call& c) {
     V x = c.in(0);
     V training = c.opset >= 12 ? c.maybe(2) : nullptr;
@@ -175,6 +191,46 @@ void emitBlackman(Call& c) {
     emitWindow(c, {0.42f, -0.5f, 0.08f});
 }
 
+// Column `band` rises from 0 at frequency bin edges[band] to 1 at the next edge and falls to 0 at the one behind it.
+std::vector<float> melWeights(const std::vector<int64_t>& edges, int64_t frequencies) {
+    const size_t bands = edges.size() - 2;
+    std::vector<float> weights(static_cast<size_t>(frequencies) * bands);
+    for (size_t band = 0; band < bands; ++band) {
+        const int64_t low = edges[band], center = edges[band + 1], high = edges[band + 2];
+        const auto at = [&](int64_t bin) -> float& { return weights[static_cast<size_t>(bin) * bands + band]; };
+        at(center) = 1;
+        for (int64_t bin = low; bin < center; ++bin)
+            at(bin) = static_cast<float>(static_cast<double>(bin - low) / static_cast<double>(center - low));
+        for (int64_t bin = center + 1; bin < high; ++bin)
+            at(bin) = static_cast<float>(static_cast<double>(high - bin) / static_cast<double>(high - center));
+    }
+    return weights;
+}
+
+// The formula of ONNX, whose edges are equally far apart on the mel scale: 2595 log10(1 + hertz / 700).
+void emitMelWeightMatrix(Call& c) {
+    const int64_t bands = c.constant(0).intAt(0), points = c.constant(1).intAt(0), rate = c.constant(2).intAt(0);
+    const double lowest = c.constant(3).realAt(0), highest = c.constant(4).realAt(0);
+    constexpr int64_t kMost = 1 << 26;  // elements
+    if (bands < 1 || points < 1 || rate < 1 || bands > kMost / (points / 2 + 1))
+        fail(Status::BadRange, "%lld bands of %lld points at %lld hertz", asLong(bands), asLong(points), asLong(rate));
+    if (!(lowest >= 0 && highest >= lowest && highest <= static_cast<double>(rate)))
+        fail(Status::BadRange, "its bands reach from %g to %g hertz", lowest, highest);
+    const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+    const double step = (mel(highest) - mel(lowest)) / static_cast<double>(bands + 2);
+    std::vector<int64_t> edges;
+    for (int64_t i = 0; i < bands + 2; ++i) {
+        const double hertz = 700 * (std::pow(10.0, (static_cast<double>(i) * step + mel(lowest)) / 2595) - 1);
+        edges.push_back(
+            static_cast<int64_t>(std::floor(static_cast<double>(points + 1) * hertz / static_cast<double>(rate))));
+    }
+    const int64_t frequencies = points / 2 + 1;
+    if (edges.front() < 0 || edges.back() > frequencies || edges[edges.size() - 2] >= frequencies)
+        fail(Status::BadRange, "its bands reach frequency %lld of %lld", asLong(edges.back()), asLong(frequencies));
+    V weights = c.b.constant(floatArray({frequencies, bands}, melWeights(edges, frequencies)), Elem::Float);
+    c.out(castTo(c, weights, static_cast<Elem>(c.integer("output_datatype", 1))));
+}
+
 }  // namespace
 
 constexpr Entry kConstantsEntries[] = {
@@ -187,6 +243,9 @@ constexpr Entry kConstantsEntries[] = {
     {"EyeLike", 9, kNewest, emitEyeLike, "EyeLike"},
     {"HammingWindow", 17, kNewest, emitHamming, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"HannWindow", 17, kNewest, emitHann, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
+    {"MelWeightMatrix", 17, kNewest, emitMelWeightMatrix, "Const", "Inputs that are fed."},
+    {"Multinomial", 7, kNewest, emitMultinomial, "RandomUniform, Softmax, CumSum, BinaryOp, Reduction",
+     "Other random numbers than elsewhere."},
     {"RandomNormal", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal", "Other numbers than elsewhere."},
     {"RandomNormalLike", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal", "Other numbers than elsewhere."},
     {"RandomUniform", 1, kNewest, emitRandom<OpType::RandomUniform>, "RandomUniform", "Other numbers than elsewhere."},

@@ -182,6 +182,8 @@ void emitScan(Call& c) {
 
 // ---- Sequences whose length is known while converting ----
 
+constexpr size_t kMostElements = 4096;  // of sequences that become as many operators
+
 const Value& sequenceIn(Call& c, size_t i) {
     V value = c.in(i);
     if (!value->isSequence) fail(Status::BadFormat, "input %zu is no sequence", i);
@@ -241,6 +243,29 @@ void emitConcatFromSequence(Call& c) {
     c.out(concat(c, parts, axis));
 }
 
+// Runs its body for each element of the first sequence, with the elements of others at the same position.
+void emitSequenceMap(Call& c) {
+    const Graph& graph = bodyOf(c, "body");
+    const size_t count = sequenceIn(c, 0).elements.size();
+    if (count > kMostElements) refuse("%zu elements", count);
+    if (graph.nodes.empty()) refuse("its body has no nodes");  // the limit of nodes bounds the time that bodies take
+    std::vector<std::vector<V>> results(c.node.outputs.size());
+    for (size_t at = 0; at < count; ++at) {
+        std::vector<V> inputs;
+        for (size_t i = 0; i < c.inputs.size(); ++i) {
+            V value = c.in(i);
+            if (value->isSequence && value->elements.size() != count)
+                fail(Status::BadFormat, "input %zu has %zu elements, the first one %zu", i, value->elements.size(),
+                     count);
+            inputs.push_back(value->isSequence ? value->elements[at] : value);
+        }
+        const std::vector<V> made = c.importer.body(graph, inputs);
+        if (made.size() < results.size()) fail(Status::BadFormat, "its body gives %zu values", made.size());
+        for (size_t i = 0; i < results.size(); ++i) results[i].push_back(made[i]);
+    }
+    for (size_t i = 0; i < results.size(); ++i) c.out(i, c.b.sequence(c.b.name(), results[i]));
+}
+
 void emitSplitToSequence(Call& c) {
     V x = c.in(0);
     const int64_t axis = axisOf(c.integer("axis", 0), x->rank()), extent = x->extent(static_cast<size_t>(axis));
@@ -255,7 +280,7 @@ void emitSplitToSequence(Call& c) {
     } else {
         sizes = c.list(1);
     }
-    if (sizes.size() > 4096) refuse("%zu pieces", sizes.size());
+    if (sizes.size() > kMostElements) refuse("%zu pieces", sizes.size());
     std::vector<V> parts;
     int64_t at = 0;
     for (const int64_t size : sizes) {
@@ -281,6 +306,8 @@ constexpr Entry kControlEntries[] = {
     {"SequenceErase", 11, kNewest, emitSequenceErase, "nothing", "A position that is fed."},
     {"SequenceInsert", 11, kNewest, emitSequenceInsert, "nothing", "A position that is fed."},
     {"SequenceLength", 11, kNewest, emitSequenceLength, "Const"},
+    {"SequenceMap", 17, kNewest, emitSequenceMap, "its body for each element",
+     "Sequences as inputs and outputs of the net."},
     {"SplitToSequence", 11, kNewest, emitSplitToSequence, "StridedSlice", "Pieces that are fed, a free extent."},
 };
 extern constinit const Family controlFamily = kControlEntries;
