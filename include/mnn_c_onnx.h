@@ -117,8 +117,9 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  *   MNN_ERROR_BAD_RANGE           a negative extent;
  *   MNN_ERROR_NOT_SUPPORTED       inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
  *                                 input without rank); external data without a folder;
- *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes; bodies that are nested deeper than 32; constants of more
- *                                 bytes than max_memory_bytes; a net of more than 2,000 MiB without its large arrays;
+ *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes or 1,048,576 values of the net; bodies that are nested deeper
+ *                                 than 32; constants of more bytes than max_memory_bytes; a net of more than 2,000 MiB
+ *                                 without its large arrays;
  *   MNN_ERROR_CANCELLED           cancel was triggered;
  *   MNN_ERROR_CALLBACK_STOP       progress asked to stop;
  *   MNN_ERROR_BAD_PARAMETER and other codes of mnn_interpreter_create_from_memory(), when it does not load the net:

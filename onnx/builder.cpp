@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kMaxFollowed = 4096;
 // A constant result of more elements is folded only where its inputs have at least a quarter of them.
 constexpr int64_t kMaxGrown = 65536;
+// A small file can ask for any number of operators, for example by pieces of a sequence.
+constexpr size_t kMaxValues = size_t{1} << 20;
 
 bool isRandom(OpType type) {
     return type == OpType::RandomUniform || type == OpType::RandomNormal;
@@ -68,6 +70,9 @@ void Operator::fillWeights() {
 }
 
 V Builder::newValue(const std::string& name) {
+    if (values_.size() >= kMaxValues)
+        fail(Status::LimitExceeded, "the net has more than %zu values, those of repeated bodies and pieces counted",
+             kMaxValues);
     Value& value = values_.emplace_back();
     value.name = name;
     value.scope = scope_;

@@ -40,6 +40,16 @@ def cases(folder):
     doubling.append(onnx.function("F40", "own", ["a"], ["b"], [onnx.node("Relu", ["a"], ["b"])]))
     yield "functions that double their nodes", net([onnx.node("F0", ["x"], ["y"], domain="own")], functions=doubling,
                                                    domains=["own"]), ["more than 262144 nodes"]
+    long = onnx.value("x", onnx.FLOAT, [4096])
+    pieces = [onnx.node("SplitToSequence", ["x"], [f"s{i}"], axis=0) for i in range(300)]
+    last = onnx.node("ConcatFromSequence", ["s0"], ["y"], axis=0)
+    yield "more pieces than there is memory for", net([*pieces, last], inputs=[long]), ["more than 1048576 values"]
+    body = onnx.graph([onnx.node("Identity", ["a"], ["b"])], [onnx.value("a", onnx.FLOAT, [1])], [onnx.value("b", onnx.FLOAT, [1])])
+    for _ in range(2):
+        body = onnx.graph([onnx.node("SequenceMap", ["s0"], ["b"], body=body)], [onnx.value("a", onnx.FLOAT, [1])],
+                          [onnx.value("b", onnx.FLOAT, [1])])
+    yield "bodies that repeat each other", net([pieces[0], onnx.node("SequenceMap", ["s0"], ["t"], body=body), last],
+                                               inputs=[long]), ["more than 262144 nodes"]
     (folder / "outside").mkdir()
     (folder / "outside" / "data").write_bytes(bytes(24))
     os.symlink(folder / "outside", folder / "inside" / "link")
