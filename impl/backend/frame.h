@@ -26,8 +26,8 @@ class Frame {
     explicit Frame(int operands = 1) { grow(operands); }
     void grow(int operands) {
         if (static_cast<size_t>(operands) <= data_.size()) return;
-        data_.resize(static_cast<size_t>(operands));
         blocks_.resize(static_cast<size_t>(operands));
+        data_.resize(static_cast<size_t>(operands));  // last: its size says that both have been enlarged
     }
 
     // The elements of a tensor in the host's memory; null where it has none there.
