@@ -34,9 +34,9 @@ std::string chosen(const ConvShape& s, const ConvOptions& o, const Kernels& k = 
 TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
     Names names;
     for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
-    EXPECT_EQ(names,
-              (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise", "deconvolution", "phased",
-                     "direct", "clipped", "few_outputs", "dilated", "winograd2", "winograd4", "winograd6"}));
+    EXPECT_EQ(names, (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise", "deconvolution",
+                            "phased", "direct", "clipped", "few_outputs", "dilated", "winograd2", "winograd4",
+                            "winograd6", "winograd4.5x5"}));
 }
 
 TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
@@ -95,6 +95,7 @@ TEST(KernelsConvImplementations, ANamedAlgorithmIsTakenWhereItAccepts) {
     EXPECT_EQ(chosen(s, named(ConvAlgorithm::Winograd4)), "winograd4");
     EXPECT_EQ(chosen(s, named(ConvAlgorithm::Winograd6)), "winograd6");
     EXPECT_EQ(chosen(wide, named(ConvAlgorithm::Winograd6)), "direct");
+    EXPECT_EQ(chosen(wide, named(ConvAlgorithm::Winograd4)), "winograd4.5x5");
 }
 
 TEST(KernelsConvImplementations, W8A16StandsInForExpandedWeights) {

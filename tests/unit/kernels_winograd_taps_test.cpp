@@ -1,4 +1,4 @@
-// Winograd convolutions whose weights stay taps, which a run transforms.
+// Winograd convolutions whose weights stay taps, which a run transforms, and those with 5x5 taps.
 #include <string>
 #include <tuple>
 
@@ -112,6 +112,58 @@ TEST(KernelsConv, WinogradPanelsGiveTheSameBitsOnManyThreads) {
                 if (i / P / (5 * 6) * P + i % P >= 330) continue;  // behind the last channel
                 ASSERT_EQ(y[i], first[i]) << threads;
             }
+        }
+    }
+}
+
+TEST(KernelsConv, WinogradOfFiveByFiveTaps) {
+    const auto check5 = [](const ConvShape& s, ConvOptions o, const std::string& name) {
+        Case c{s, o};
+        c.tolerance = 2e-5;
+        EXPECT_EQ(makeConvPlan(selectKernels(), s, o)->algorithm(), name);
+        check(c);
+        c.residual = true;
+        c.lo = 0;
+        check(c);
+    };
+    ConvOptions plain = options(1, false, false, ConvAlgorithm::Winograd4);
+    for (const int size : {1, 3, 4, 5, 8, 14, 23})
+        check5(shape(35, size, size + 1, 50, 5, 1, 1, 2), plain, "winograd4.5x5");
+    check5(shape(64, 40, 41, 33, 5, 1, 1, 0, 2), plain, "winograd4.5x5");
+    check5(shape(9, 5, 6, 12, 5, 1, 1, 21), plain, "winograd4.5x5");  // a border wider than a tile
+    check5(shape(37, 90, 103, 30, 5, 1, 1, 2), plain, "winograd4.5x5.taps");
+    Case c{shape(20, 11, 9, 17, 5, 1, 1, 2), plain};
+    c.act = Act::Silu;
+    c.tolerance = 2e-5;
+    check(c);
+    for (const int bits : {8, 4}) {
+        c = {shape(33, 10, 9, 20, 5, 1, 1, 2, 2), plain};
+        c.o.quantization = {bits, 3};
+        c.tolerance = 2e-5;
+        check(c);
+    }
+    // The choice: not where outputs fill a small part of a tile.
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(64, 27, 27, 192, 5, 1, 1, 2), options(1))->algorithm(),
+              "winograd4.5x5");
+    EXPECT_NE(makeConvPlan(selectKernels(), shape(64, 1, 1, 192, 5, 1, 1, 2), options(1))->algorithm(),
+              "winograd4.5x5");
+
+    const int P = selectKernels().lanes;
+    const ConvShape s = shape(515, 5, 6, 130, 5, 1, 1, 2);
+    const Floats x = randomFloats(size_t(P) * ceilDiv(515, P) * 5 * 6, 5), w = randomFloats(size_t{130} * 515 * 25, 6);
+    Floats first;
+    for (const int threads : {1, 2, 3, 16}) {
+        ConvOptions low = plain;
+        low.lowMemory = true;
+        low.threads = threads;
+        check5(shape(200, 3, 3, 33, 5, 1, 1, 2, 2), low, "winograd4.5x5.taps");
+        const auto plan = makeConvPlan(selectKernels(), s, low);
+        EXPECT_EQ(plan->packedWeightBytes(), int64_t{25} * 515 * ceilDiv(130, P) * P * 4);
+        const Floats y = outputOf(*plan, s, threads, x, w);
+        if (threads == 1) first = y;
+        for (size_t i = 0; i < y.size(); ++i) {
+            if (i / P / (5 * 6) * P + i % P >= 130) continue;  // behind the last channel
+            ASSERT_EQ(y[i], first[i]) << threads;
         }
     }
 }

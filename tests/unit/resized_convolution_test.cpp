@@ -45,7 +45,7 @@ void expectSameBits(const Kernels& k, const ConvShape& s, ConvAlgorithm algorith
         return size_t(channels + k.lanes - 1) / k.lanes * k.lanes * pixels;
     };
     const std::vector<float> src = randomFloats(packedFloats(s.ic, s.ih * s.iw), 1),
-                             weights = randomFloats(size_t(s.ic) * s.oc * 9, 2),
+                             weights = randomFloats(size_t(s.ic) * s.oc * s.kh * s.kw, 2),
                              bias = paddedBias(randomFloats(size_t(s.oc), 3).data(), s.oc);
     PostOps post;
     post.bias = bias.data();
@@ -94,6 +94,10 @@ TEST(ResizedConvolution, RowsGiveTheBitsOfAnImage) {
                 expectSameBits(k, s, ConvAlgorithm::Winograd2, *pool);
                 expectSameBits(k, s, ConvAlgorithm::Winograd4, *pool);
                 expectSameBits(k, s, ConvAlgorithm::Winograd6, *pool);
+                s.kh = s.kw = 5;
+                s.oh -= 2;
+                s.ow -= 2;
+                expectSameBits(k, s, ConvAlgorithm::Winograd4, *pool);
             }
         }
     }

@@ -73,10 +73,18 @@ struct GroupedArgs {
     int length;  // pixels; whole vectors are read and written
 };
 
-// Tiles t0..t1 (row-major over tilesW columns) of one channel block.
+// A Winograd convolution F(unit x unit, taps x taps).
+struct WinogradForm {
+    int unit, taps;
+    int side() const { return unit + taps - 1; }  // of a tile of the input
+    int points() const { return side() * side(); }
+    int weights() const { return taps * taps; }
+    int index() const { return taps == 5 ? 4 : unit / 2; }  // in the tables of WinogradKernels
+};
+// Tiles t0..t1 (row-major over tilesW columns, unit pixels apart) of one channel block.
 struct WinogradIn {
     const float* src;  // row firstRow of the image; no row before it is read
-    int firstRow, ih, iw, padTop, padLeft, tilesW, t0, t1;
+    int firstRow, ih, iw, padTop, padLeft, unit, tilesW, t0, t1;
     float* dst;  // point p of tile t at dst + p*pointStride + (t - t0)*P
     ptrdiff_t pointStride;
 };
@@ -130,10 +138,10 @@ struct GroupedKernels {
 };
 
 struct WinogradKernels {
-    void (*in[4])(const WinogradIn& args);  // by unit / 2
-    void (*out[4])(const WinogradOut& args);
-    // Transforms g, 9 rows of P floats (ky, kx), to (unit+2)^2 rows of P floats, rowStride apart.
-    void (*weight[4])(const float* g, float* u, ptrdiff_t pointStride);
+    void (*in[5])(const WinogradIn& args);  // by WinogradForm::index()
+    void (*out[5])(const WinogradOut& args);
+    // Transforms g, rows of P floats for each weight (ky, kx), to a row of P floats for each point, pointStride apart.
+    void (*weight[5])(const float* g, float* u, ptrdiff_t pointStride);
 };
 
 const PanelKernels& panelKernels(Isa isa);

@@ -177,7 +177,7 @@ class Calibration {
         Maps m = maps(unit);
         return transformCycles(m, [&](const float* plane, float* transforms) {
             k_.winograd->in[unit / 2](
-                {plane, 0, kMapSide, kMapSide, 1, 1, m.tilesW, 0, m.tiles, transforms, m.pointStride});
+                {plane, 0, kMapSide, kMapSide, 1, 1, unit, m.tilesW, 0, m.tiles, transforms, m.pointStride});
         });
     }
 

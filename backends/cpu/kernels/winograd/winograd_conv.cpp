@@ -33,33 +33,34 @@ constexpr int kMinChunkTiles = 18;
 // Reading a line that another core has written takes about as long as reading so many lines of weights.
 constexpr double kForeignLine = 4;
 
-int tilesOf(const ConvShape& s, int unit) {
-    return s.batch * ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit);
+int tilesOf(const ConvShape& s, WinogradForm form) {
+    return s.batch * ceilDiv(s.oh, form.unit) * ceilDiv(s.ow, form.unit);
 }
 
-int64_t transformedBytes(const Kernels& k, const ConvShape& s, int unit) {
-    return int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
+int64_t transformedBytes(const Kernels& k, const ConvShape& s, WinogradForm form) {
+    return int64_t{form.points()} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
 }
 
-template <int Unit>
+template <int Unit, int Taps = 3>
 bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     constexpr ConvAlgorithm kName = Unit == 2   ? ConvAlgorithm::Winograd2
                                     : Unit == 4 ? ConvAlgorithm::Winograd4
                                                 : ConvAlgorithm::Winograd6;
-    return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == 3 && s.kw == 3 &&
+    return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == Taps && s.kw == Taps &&
            s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
            int64_t{s.batch} * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit) <= INT_MAX &&
            (options.algorithm == ConvAlgorithm::Auto || options.algorithm == kName);
 }
 
-template <int Unit>
+template <int Unit, int Taps = 3>
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const CycleCosts& costs = k.costs->cycles;
-    const bool bf16 = winogradUsesBf16(k, s, options, Unit);
+    constexpr WinogradForm kForm{Unit, Taps};
+    const bool bf16 = winogradUsesBf16(k, s, options, kForm);
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
-    const int tiles = tilesOf(s, Unit), points = (Unit + 2) * (Unit + 2);
-    const WinogradTaps taps = winogradTaps(k, s, options, Unit);
-    const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, Unit);
+    const int tiles = tilesOf(s, kForm), points = kForm.points();
+    const WinogradTaps taps = winogradTaps(k, s, options, kForm);
+    const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, kForm);
     const int m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
     // A panel's weights are transformed and multiplied a slice at a time.
@@ -68,7 +69,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
                            : 1;
     const double product =
         points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + slices * costs.winogradCall * ocb);
-    const double in = costs.winogradIn[Unit / 2], out = costs.winogradOut[Unit / 2];
+    const double in = costs.winogradIn[kForm.side() / 2 - 1], out = costs.winogradOut[kForm.side() / 2 - 1];
     const double transforms = double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb;
@@ -76,9 +77,9 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
         // The transforms of all tiles at once may not fit the cache: then they are written to the next level and read
         // again.
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
-        const double spilled = winogradChunkCount(k, s, Unit) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
-        const double expansion = points * vectors * costs.winogradTaps[Unit / 2];
-        return transforms + spilled + withTraffic(k, product + expansion, 9 * vectors * k.lanes * 4);
+        const double spilled = winogradChunkCount(k, s, kForm) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
+        const double expansion = points * vectors * costs.winogradTaps[kForm.side() / 2 - 1] * Taps / 3;
+        return transforms + spilled + withTraffic(k, product + expansion, kForm.weights() * vectors * k.lanes * 4);
     }
     if (options.quantization.bits) {
         if (chunks > 1 && weights > costs.maxWinogradDequantized) return std::numeric_limits<double>::infinity();
@@ -90,44 +91,44 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + withTraffic(k, product, weights);
 }
 
-template <int Unit>
+template <int Unit, int Taps = 3>
 std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return makeWinogradPlan(k, s, Unit, options);
+    return makeWinogradPlan(k, s, {Unit, Taps}, options);
 }
 
 }  // namespace
 
-bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
-    return unit <= kMaxBf16Unit && roundsToBf16(k, s, options);
+bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& options, WinogradForm form) {
+    return form.unit <= kMaxBf16Unit && roundsToBf16(k, s, options);
 }
 
 // Where convolutions of several maps share weights, each small one would transform them, too.
-WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
-    if (options.quantization.bits || options.onePacking || options.byRows || winogradUsesBf16(k, s, options, unit))
+WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, WinogradForm form) {
+    if (options.quantization.bits || options.onePacking || options.byRows || winogradUsesBf16(k, s, options, form))
         return WinogradTaps::Transformed;
-    const int64_t transformed = transformedBytes(k, s, unit);
-    if (winogradChunkCount(k, s, unit) <= kMaxTapChunks && (options.lowMemory || transformed > kMaxTransformedWeights))
+    const int64_t transformed = transformedBytes(k, s, form);
+    if (winogradChunkCount(k, s, form) <= kMaxTapChunks && (options.lowMemory || transformed > kMaxTransformedWeights))
         return WinogradTaps::InPanels;
-    return tilesOf(s, unit) >= kManyTiles && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce
+    return tilesOf(s, form) >= kManyTiles && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce
                                                                               : WinogradTaps::Transformed;
 }
 
-int winogradChunkCount(const Kernels& k, const ConvShape& s, int unit) {
-    const int tiles = tilesOf(s, unit), points = (unit + 2) * (unit + 2);
+int winogradChunkCount(const Kernels& k, const ConvShape& s, WinogradForm form) {
+    const int tiles = tilesOf(s, form), points = form.points();
     const int blocks = ceilDiv(s.ic, k.lanes) + ceilDiv(s.oc, k.lanes);
     const int64_t bytes = int64_t(points) * blocks * k.lanes * int64_t(sizeof(float));
     return ceilDiv(tiles, static_cast<int>(std::clamp<int64_t>(k.costs->cache.winogradTransforms / bytes, 27, 512)));
 }
 
-WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options) {
+WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradForm form, const ConvOptions& options) {
     WinogradChunks c;
-    c.tilesW = ceilDiv(s.ow, unit);
-    c.tiles = ceilDiv(s.oh, unit) * c.tilesW;
+    c.tilesW = ceilDiv(s.ow, form.unit);
+    c.tiles = ceilDiv(s.oh, form.unit) * c.tilesW;
     c.chunks = 1;
     const int all = c.tiles * s.batch;
     c.chunkTiles = all;
-    if (winogradTaps(k, s, options, unit) == WinogradTaps::InPanels) return c;
-    c.chunks = winogradChunkCount(k, s, unit);
+    if (winogradTaps(k, s, options, form) == WinogradTaps::InPanels) return c;
+    c.chunks = winogradChunkCount(k, s, form);
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
         const int wanted = c.chunks * taskCount(c.chunks, all, options.threads);
         const int even = ceilDiv(c.chunks, options.threads) * options.threads;
@@ -142,10 +143,10 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     c.chunkTiles = ceilDiv(all, c.chunks);
     c.byRows = options.byRows && s.batch == 1 && c.tilesW <= 2 * c.chunkTiles;
     if (c.byRows) {
-        // Chunks are whole rows of tiles: at each end of a chunk, two rows of the input are computed twice.
+        // Chunks are whole rows of tiles: at each end of a chunk, rows of the input are computed twice.
         c.step = c.tilesW;
         c.chunkTiles = std::max(1, (c.chunkTiles + c.tilesW / 2) / c.tilesW) * c.tilesW;
-        c.rowFloats = size_t(std::min(s.ih, c.chunkTiles / c.tilesW * unit + 2)) * s.iw * k.lanes;
+        c.rowFloats = size_t(std::min(s.ih, c.chunkTiles / c.tilesW * form.unit + form.taps - 1)) * s.iw * k.lanes;
     }
     c.chunks = ceilDiv(all, c.chunkTiles);
     return c;
@@ -154,5 +155,6 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
 const ConvImplementation kWinograd2Conv{"winograd2", accepts<2>, cycles<2>, make<2>, true};
 const ConvImplementation kWinograd4Conv{"winograd4", accepts<4>, cycles<4>, make<4>, true};
 const ConvImplementation kWinograd6Conv{"winograd6", accepts<6>, cycles<6>, make<6>, true};
+const ConvImplementation kWinograd4Conv5{"winograd4.5x5", accepts<4, 5>, cycles<4, 5>, make<4, 5>, true};
 
 }  // namespace mnnc

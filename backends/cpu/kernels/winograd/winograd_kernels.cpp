@@ -1,4 +1,4 @@
-// The transforms of Winograd convolutions F(2x2, 3x3), F(4x4, 3x3) and F(6x6, 3x3).
+// The transforms of Winograd convolutions F(2x2, 3x3), F(4x4, 3x3), F(6x6, 3x3) and F(4x4, 5x5).
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include <algorithm>
@@ -24,11 +24,13 @@ namespace {
 
 constexpr int P = static_cast<int>(kLanes);
 
-template <int M>
+template <int M, int K>
 struct Wino {
-    static constexpr WinogradMatrices<M> m{};
-    static constexpr int A = M + 2;
+    static constexpr WinogradMatrices<M, K> m{};
 };
+// The input transform of A points, which F(A - 2, 3) and F(A - 4, 5) share.
+template <int A>
+using Points = Wino<A - 2, 3>;
 
 // Returns the sum over j of coefficient(j) * x[j * step]. Zero terms are dropped and +-1 become additions, at compile
 // time.
@@ -64,106 +66,109 @@ struct Row {
         return true;
     }
 };
-template <int M, int I>
-struct InputRow : Row<InputRow<M, I>> {
-    static constexpr double at(int j) { return Wino<M>::m.bt[I][j]; }
+template <int A, int I>
+struct InputRow : Row<InputRow<A, I>> {
+    static constexpr double at(int j) { return Points<A>::m.bt[I][j]; }
 };
-template <int M, int I>
-struct HalfRow : Row<HalfRow<M, I>> {  // R
-    static constexpr double at(int j) { return Wino<M>::m.half[I][j]; }
+template <int A, int I>
+struct HalfRow : Row<HalfRow<A, I>> {  // R
+    static constexpr double at(int j) { return Points<A>::m.half[I][j]; }
 };
-template <int M, int I>
-struct ScaledHalfRow : Row<ScaledHalfRow<M, I>> {  // p * R
-    static constexpr double at(int j) { return Wino<M>::m.half[I][j] * Wino<M>::m.points[I]; }
+template <int A, int I>
+struct ScaledHalfRow : Row<ScaledHalfRow<A, I>> {  // p * R
+    static constexpr double at(int j) { return Points<A>::m.half[I][j] * Points<A>::m.points[I]; }
 };
-template <int M, int I>
-struct WeightRow : Row<WeightRow<M, I>> {
-    static constexpr double at(int j) { return Wino<M>::m.g[I][j]; }
+template <int M, int K, int I>
+struct WeightRow : Row<WeightRow<M, K, I>> {
+    static constexpr double at(int j) { return Wino<M, K>::m.g[I][j]; }
 };
-template <int M, int I>
-struct EvenWeightRow : Row<EvenWeightRow<M, I>> {
-    static constexpr double at(int j) { return j == 1 ? 0 : Wino<M>::m.g[I][j]; }
+template <int M, int K, int I>
+struct EvenWeightRow : Row<EvenWeightRow<M, K, I>> {
+    static constexpr double at(int j) { return j % 2 == 1 ? 0 : Wino<M, K>::m.g[I][j]; }
 };
-template <int M, int I>
-struct OddWeightRow : Row<OddWeightRow<M, I>> {
-    static constexpr double at(int j) { return j == 1 ? Wino<M>::m.g[I][j] : 0; }
+template <int M, int K, int I>
+struct OddWeightRow : Row<OddWeightRow<M, K, I>> {
+    static constexpr double at(int j) { return j % 2 == 1 ? Wino<M, K>::m.g[I][j] : 0; }
 };
 // The columns are [sum or difference of pair 0, ...], so that the output matrix is half as wide; see outputLine.
-template <int M, int I>
-struct OutputRow : Row<OutputRow<M, I>> {
+template <int M, int K, int I>
+struct OutputRow : Row<OutputRow<M, K, I>> {
     static constexpr double at(int j) {
         // The first position of a pair holds the sum, the second one the difference.
-        const auto& m = Wino<M>::m;
+        const auto& m = Wino<M, K>::m;
         if (m.pairFirst[j]) return I % 2 == 0 ? m.at[I][j] : 0;
         if (m.pairSecond[j]) return I % 2 == 1 ? m.at[I][j - 1] : 0;
         return m.at[I][j];
     }
 };
 
-template <int M, int I>
+template <int A, int I>
 HWY_INLINE void inputRows(D d, const V* x, V* out) {
-    if constexpr (I < M + 2) {
-        if constexpr (Wino<M>::m.pairFirst[I]) {
-            const V u = combine<HalfRow<M, I>, 0, M + 1>(d, x + 1, 1);
-            const V v = combine<ScaledHalfRow<M, I>, 0, M + 1>(d, x, 1);
+    if constexpr (I < A) {
+        if constexpr (Points<A>::m.pairFirst[I]) {
+            const V u = combine<HalfRow<A, I>, 0, A - 1>(d, x + 1, 1);
+            const V v = combine<ScaledHalfRow<A, I>, 0, A - 1>(d, x, 1);
             out[I] = hn::Add(u, v);
             out[I + 1] = hn::Sub(u, v);
-            inputRows<M, I + 2>(d, x, out);
+            inputRows<A, I + 2>(d, x, out);
         } else {
-            out[I] = combine<InputRow<M, I>, 0, M + 2>(d, x, 1);
-            inputRows<M, I + 1>(d, x, out);
+            out[I] = combine<InputRow<A, I>, 0, A>(d, x, 1);
+            inputRows<A, I + 1>(d, x, out);
         }
     }
 }
-template <int M, int I>
+template <int A, int I>
 HWY_INLINE void pairUp(V* x) {
-    if constexpr (I < M + 2) {
-        if constexpr (Wino<M>::m.pairFirst[I]) {
+    if constexpr (I < A) {
+        if constexpr (Points<A>::m.pairFirst[I]) {
             const V sum = hn::Add(x[I], x[I + 1]);
             x[I + 1] = hn::Sub(x[I], x[I + 1]);
             x[I] = sum;
         }
-        pairUp<M, I + 1>(x);
+        pairUp<A, I + 1>(x);
     }
 }
-template <int M, int I>
+template <int M, int K, int I>
 HWY_INLINE void outputRows(D d, const V* x, V* out) {
     if constexpr (I < M) {
-        out[I] = combine<OutputRow<M, I>, 0, M + 2>(d, x, 1);
-        outputRows<M, I + 1>(d, x, out);
+        out[I] = combine<OutputRow<M, K, I>, 0, M + K - 1>(d, x, 1);
+        outputRows<M, K, I + 1>(d, x, out);
     }
 }
-template <int M, int I>
+template <int M, int K, int I>
 constexpr bool mirrored() {
-    const auto& g = Wino<M>::m.g;
-    if constexpr (I + 1 < M + 2) return g[I][0] == g[I + 1][0] && g[I][1] == -g[I + 1][1] && g[I][2] == g[I + 1][2];
+    const auto& g = Wino<M, K>::m.g;
+    if constexpr (I + 1 < M + K - 1) {
+        for (int j = 0; j < K; ++j)
+            if (g[I][j] != (j % 2 == 0 ? g[I + 1][j] : -g[I + 1][j])) return false;
+        return true;
+    }
     return false;
 }
-// The rows of a point and of its negative share the even powers and the odd one.
-template <int M, int I>
+// The rows of a point and of its negative share the even powers and the odd ones.
+template <int M, int K, int I>
 HWY_INLINE void weightRows(D d, const V* x, V* out) {
-    if constexpr (mirrored<M, I>()) {
-        const V even = combine<EvenWeightRow<M, I>, 0, 3>(d, x, 1);
-        const V odd = combine<OddWeightRow<M, I>, 0, 3>(d, x, 1);
+    if constexpr (mirrored<M, K, I>()) {
+        const V even = combine<EvenWeightRow<M, K, I>, 0, K>(d, x, 1);
+        const V odd = combine<OddWeightRow<M, K, I>, 0, K>(d, x, 1);
         out[I] = hn::Add(even, odd);
         out[I + 1] = hn::Sub(even, odd);
-        weightRows<M, I + 2>(d, x, out);
-    } else if constexpr (I < M + 2) {
-        out[I] = combine<WeightRow<M, I>, 0, 3>(d, x, 1);
-        weightRows<M, I + 1>(d, x, out);
+        weightRows<M, K, I + 2>(d, x, out);
+    } else if constexpr (I < M + K - 1) {
+        out[I] = combine<WeightRow<M, K, I>, 0, K>(d, x, 1);
+        weightRows<M, K, I + 1>(d, x, out);
     }
 }
 
-template <int M>
+template <int A>
 void winogradInF32(const WinogradIn& args) {
-    constexpr int A = M + 2;
     const D d;
     const WinogradIn t = args;  // a copy, because the compiler must assume that stores of vectors change the arguments
     HWY_ALIGN float edge[A * A * P];
     HWY_ALIGN float middle[A * A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
-        const int iy = tileIndex / t.tilesW * M - t.padTop;
-        const int ix = tileIndex % t.tilesW * M - t.padLeft;
+        const int iy = tileIndex / t.tilesW * t.unit - t.padTop;
+        const int ix = tileIndex % t.tilesW * t.unit - t.padLeft;
         const float* src = t.src + (ptrdiff_t(iy - t.firstRow) * t.iw + ix) * P;
         ptrdiff_t rowStride = ptrdiff_t(t.iw) * P;
         if (iy < 0 || ix < 0 || iy + A > t.ih || ix + A > t.iw) {
@@ -186,7 +191,7 @@ void winogradInF32(const WinogradIn& args) {
             V in[A], out[A];
             HWY_UNROLL(8)
             for (int y = 0; y < A; ++y) in[y] = hn::LoadU(d, src + y * rowStride + x * P);
-            inputRows<M, 0>(d, in, out);
+            inputRows<A, 0>(d, in, out);
             HWY_UNROLL(8)
             for (int y = 0; y < A; ++y) hn::Store(out[y], d, middle + (y * A + x) * P);
         }
@@ -195,16 +200,16 @@ void winogradInF32(const WinogradIn& args) {
             V in[A], out[A];
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x) in[x] = hn::Load(d, middle + (y * A + x) * P);
-            inputRows<M, 0>(d, in, out);
+            inputRows<A, 0>(d, in, out);
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x, dst = nextAddress(dst, t.pointStride)) hn::StoreU(out[x], d, dst);
         }
     }
 }
 
-template <int M>
+template <int M, int K>
 void winogradOutF32(const WinogradOut& args) {
-    constexpr int A = M + 2;
+    constexpr int A = M + K - 1;
     const D d;
     const WinogradOut t = args;  // as above
     const bool plain = t.act == Act::None;
@@ -218,8 +223,8 @@ void winogradOutF32(const WinogradOut& args) {
             const float* from = src;
             HWY_UNROLL(8)
             for (int y = 0; y < A; ++y, from = nextAddress(from, A * t.pointStride)) in[y] = hn::LoadU(d, from);
-            pairUp<M, 0>(in);
-            outputRows<M, 0>(d, in, out);
+            pairUp<A, 0>(in);
+            outputRows<M, K, 0>(d, in, out);
             HWY_UNROLL(8)
             for (int y = 0; y < M; ++y) hn::Store(out[y], d, middle + (y * A + x) * P);
         }
@@ -228,8 +233,8 @@ void winogradOutF32(const WinogradOut& args) {
             V in[A], out[M];
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x) in[x] = hn::Load(d, middle + (y * A + x) * P);
-            pairUp<M, 0>(in);
-            outputRows<M, 0>(d, in, out);
+            pairUp<A, 0>(in);
+            outputRows<M, K, 0>(d, in, out);
             const ptrdiff_t at = (ptrdiff_t(oy + y) * t.ow + ox) * P;
             HWY_UNROLL(8)
             for (int x = 0; x < M; ++x) {
@@ -244,20 +249,20 @@ void winogradOutF32(const WinogradOut& args) {
     }
 }
 
-template <int M>
+template <int M, int K>
 void winogradWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
-    constexpr int A = M + 2;
+    constexpr int A = M + K - 1;
     const D d;
-    V middle[A][3];
-    for (int x = 0; x < 3; ++x) {
-        V in[3], out[A];
-        for (int y = 0; y < 3; ++y) in[y] = hn::LoadU(d, g + (y * 3 + x) * P);
-        weightRows<M, 0>(d, in, out);
+    V middle[A][K];
+    for (int x = 0; x < K; ++x) {
+        V in[K], out[A];
+        for (int y = 0; y < K; ++y) in[y] = hn::LoadU(d, g + (y * K + x) * P);
+        weightRows<M, K, 0>(d, in, out);
         for (int y = 0; y < A; ++y) middle[y][x] = out[y];
     }
     for (int y = 0; y < A; ++y) {
         V out[A];
-        weightRows<M, 0>(d, middle[y], out);
+        weightRows<M, K, 0>(d, middle[y], out);
         for (int x = 0; x < A; ++x) hn::StoreU(out[x], d, u + (y * A + x) * pointStride);
     }
 }
@@ -266,9 +271,10 @@ void winogradWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
 
 const WinogradKernels& winogradKernelsTable() {
     static constexpr WinogradKernels table = {
-        {nullptr, &winogradInF32<2>, &winogradInF32<4>, &winogradInF32<6>},
-        {nullptr, &winogradOutF32<2>, &winogradOutF32<4>, &winogradOutF32<6>},
-        {nullptr, &winogradWeightF32<2>, &winogradWeightF32<4>, &winogradWeightF32<6>},
+        {nullptr, &winogradInF32<4>, &winogradInF32<6>, &winogradInF32<8>, &winogradInF32<8>},
+        {nullptr, &winogradOutF32<2, 3>, &winogradOutF32<4, 3>, &winogradOutF32<6, 3>, &winogradOutF32<4, 5>},
+        {nullptr, &winogradWeightF32<2, 3>, &winogradWeightF32<4, 3>, &winogradWeightF32<6, 3>,
+         &winogradWeightF32<4, 5>},
     };
     return table;
 }

@@ -1,4 +1,4 @@
-// Winograd convolutions F(unit x unit, 3x3): tiles of the input are transformed, multiplied point by point, and
+// Winograd convolutions F(unit x unit, taps x taps): tiles of the input are transformed, multiplied point by point, and
 // transformed back, as many tiles at a time as the second level cache holds.
 #include "backends/cpu/kernels/winograd/winograd_plan.h"
 
@@ -24,15 +24,15 @@ int blocksOfPanelTasks(int best, int blocks, int threads) {
     return chosen;
 }
 
-WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options,
+WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, WinogradForm form, const ConvOptions& options,
                                     const WinogradChunks& c) {
     WinogradWeightOptions weights;
-    weights.unit = unit;
-    weights.bf16 = winogradUsesBf16(k, s, options, unit);
+    weights.form = form;
+    weights.bf16 = winogradUsesBf16(k, s, options, form);
     weights.panelBlocks = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels),
                                           ceilDiv(s.oc, k.lanes));
     weights.quantization = options.quantization;
-    weights.taps = winogradTaps(k, s, options, unit) != WinogradTaps::Transformed;
+    weights.taps = winogradTaps(k, s, options, form) != WinogradTaps::Transformed;
     weights.perPanel = c.chunks == 1;
     weights.sliceBlocks = weights.panelBlocks;
     const bool expands = weights.taps || weights.quantization.bits != 0;
@@ -43,17 +43,17 @@ WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int un
 
 class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPacker, RowFedConv {
   public:
-    WinogradPlan(const Kernels& k, const ConvShape& shape, int unit, const ConvOptions& options)
+    WinogradPlan(const Kernels& k, const ConvShape& shape, WinogradForm form, const ConvOptions& options)
         : k_(k),
           s_(shape),
-          unit_(unit),
-          points_((unit + 2) * (unit + 2)),
+          form_(form),
+          points_(form.points()),
           icb_(ceilDiv(shape.ic, k.lanes)),
           ocb_(ceilDiv(shape.oc, k.lanes)),
           threads_(options.threads),
-          bf16_(winogradUsesBf16(k, shape, options, unit)),
-          c_(cutWinogradTiles(k, shape, unit, options)),
-          weights_(k, shape, weightOptions(k, shape, unit, options, c_)),
+          bf16_(winogradUsesBf16(k, shape, options, form)),
+          c_(cutWinogradTiles(k, shape, form, options)),
+          weights_(k, shape, weightOptions(k, shape, form, options, c_)),
           inPoint_(pointStride(icb_)),
           outPoint_(pointStride(ocb_)),
           slotFloats_(roundUpFloats((inPoint_ + outPoint_) * points_)),
@@ -62,7 +62,9 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     int64_t packedWeightBytes() const override { return static_cast<int64_t>(weights_.packedBytes()); }
     std::string weightVariant() const override { return weights_.variant(); }
     std::string algorithm() const override {
-        return format("winograd%d%s%s", unit_, bf16_ ? "." : "", bf16_ ? k_.bf16->type : "") + weights_.suffix();
+        return format("winograd%d%s%s%s", form_.unit, form_.taps == 5 ? ".5x5" : "", bf16_ ? "." : "",
+                      bf16_ ? k_.bf16->type : "") +
+               weights_.suffix();
     }
 
     int64_t scratchBytes(int threads) const override {
@@ -150,8 +152,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     };
     Planes planesOf(const Job& job, int n, int block, int t0, int t1, float* rows) const {
         if (!job.rows) return {job.src + (size_t(n) * icb_ + block) * s_.ih * s_.iw * k_.lanes, 0};
-        const int first = std::clamp(t0 / c_.tilesW * unit_ - s_.padTop, 0, s_.ih);
-        const int end = std::clamp((t1 - 1) / c_.tilesW * unit_ - s_.padTop + unit_ + 2, first, s_.ih);
+        const int first = std::clamp(t0 / c_.tilesW * form_.unit - s_.padTop, 0, s_.ih);
+        const int end = std::clamp((t1 - 1) / c_.tilesW * form_.unit - s_.padTop + form_.side(), first, s_.ih);
         return {job.rows->rows(block, first, end, rows), first};
     }
 
@@ -186,8 +188,9 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             float* const at = v + (size_t(b) * m + from) * P;
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
                 const Planes planes = planesOf(job, n, b, t0, t1, slot.rows);
-                k_.winograd->in[unit_ / 2]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft, c_.tilesW,
-                                            t0, t1, at + size_t(before) * P, static_cast<ptrdiff_t>(inPoint_)});
+                k_.winograd->in[form_.index()]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft,
+                                                form_.unit, c_.tilesW, t0, t1, at + size_t(before) * P,
+                                                static_cast<ptrdiff_t>(inPoint_)});
             });
         });
         products(job, v, y, m, slot.strip, pool);
@@ -196,10 +199,10 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
                 const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
                 const PostOps& post = job.post;
-                k_.winograd->out[unit_ / 2]({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_), s_.oh, s_.ow,
-                                             c_.tilesW, t0, t1, job.dst + plane,
-                                             post.residual ? post.residual + plane : nullptr, post.bias + b * P,
-                                             post.lo, post.hi, post.act});
+                k_.winograd->out[form_.index()]({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_), s_.oh,
+                                                 s_.ow, c_.tilesW, t0, t1, job.dst + plane,
+                                                 post.residual ? post.residual + plane : nullptr, post.bias + b * P,
+                                                 post.lo, post.hi, post.act});
             });
         });
     }
@@ -298,7 +301,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
 
     const Kernels& k_;
     const ConvShape s_;
-    const int unit_, points_, icb_, ocb_, threads_;
+    const WinogradForm form_;
+    const int points_, icb_, ocb_, threads_;
     const bool bf16_;
     const WinogradChunks c_;
     const WinogradWeights weights_;
@@ -307,8 +311,9 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
 
 }  // namespace
 
-std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options) {
-    return std::make_unique<WinogradPlan>(k, s, unit, options);
+std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& s, WinogradForm form,
+                                           const ConvOptions& options) {
+    return std::make_unique<WinogradPlan>(k, s, form, options);
 }
 
 }  // namespace mnnc

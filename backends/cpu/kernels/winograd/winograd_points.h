@@ -1,16 +1,16 @@
-// The compiler computes the matrices of Winograd's transforms F(M,3) in double, by the algorithm of Cook and Toom.
+// The compiler computes the matrices of Winograd's transforms F(M,K) in double, by the algorithm of Cook and Toom.
 //
 // The points keep fp32 errors near 1e-5 of the largest value: 0, 1, -1 | 0, 1, -1, 1/2, -2 | 0, 1, -1, 2, -2, 1/2,
-// -1/2. Rows of the input transform and columns of the output transform are balanced by powers of two (exact in float);
-// the weight transform has the inverse factors.
+// -1/2. The input transform depends on the number of points alone. Its rows and the columns of the output transform are
+// balanced by powers of two (exact in float); the weight transform has the inverse factors.
 #pragma once
 
 namespace mnnc {
 
-template <int M>
+template <int M, int K>
 struct WinogradMatrices {
-    static constexpr int A = M + 2;  // points, infinity last
-    static constexpr int N = A - 1;  // finite points
+    static constexpr int A = M + K - 1;  // points, infinity last
+    static constexpr int N = A - 1;      // finite points
     double points[N] = {};
     bool pairFirst[A] = {};  // point i+1 is minus point i: the two rows share their sums
     bool pairSecond[A] = {};
@@ -19,11 +19,11 @@ struct WinogradMatrices {
     // (x + p) R and (x - p) R.
     double half[A][A] = {};
     double at[M][A] = {};  // output
-    double g[A][3] = {};   // weights
+    double g[A][K] = {};   // weights
 
     constexpr WinogradMatrices() {
         constexpr double table[3][7] = {{0, 1, -1}, {0, 1, -1, 0.5, -2}, {0, 1, -1, 2, -2, 0.5, -0.5}};
-        for (int i = 0; i < N; ++i) points[i] = table[M / 2 - 1][i];
+        for (int i = 0; i < N; ++i) points[i] = table[A / 2 - 2][i];
         for (int i = 1; i + 1 < N; ++i) {
             if (points[i + 1] == -points[i] && !pairSecond[i]) {
                 pairFirst[i] = true;
@@ -45,13 +45,13 @@ struct WinogradMatrices {
                 double power = 1;
                 for (int j = 0; j < M; ++j, power *= points[i]) column[j] = power;
                 power = 1;
-                for (int j = 0; j < 3; ++j, power *= points[i]) g[i][j] = power;
+                for (int j = 0; j < K; ++j, power *= points[i]) g[i][j] = power;
                 for (int k = 0; k < N; ++k) {
                     if (k != i) f *= points[i] - points[k];
                 }
             } else {
                 column[M - 1] = 1;
-                g[i][2] = 1;
+                g[i][K - 1] = 1;
             }
             const double s = balance(row, A), u = balance(column, M);
             for (int j = 0; j < A; ++j) {
@@ -59,7 +59,7 @@ struct WinogradMatrices {
                 half[i][j] = r[j] * s;
             }
             for (int j = 0; j < M; ++j) at[j][i] = column[j] * u;
-            for (int j = 0; j < 3; ++j) g[i][j] /= f * s * u;
+            for (int j = 0; j < K; ++j) g[i][j] /= f * s * u;
         }
     }
 

@@ -12,7 +12,9 @@
 namespace mnnc {
 namespace {
 
-// Provides the taps of one channel after the other for one block of output channels: 9 rows of P floats. Both classes
+constexpr int kMaxWeights = 25;  // of a channel
+
+// Provides the taps of one channel after the other for one block of output channels: rows of P floats. Both classes
 // make them for a few channels at a time.
 class FloatTaps {
   public:
@@ -20,29 +22,30 @@ class FloatTaps {
     FloatTaps(const Kernels& k, const float* weights, const ConvShape& s, int block)
         : pack_(*k.pack),
           weights_(weights),
+          each_(s.kh * s.kw),
           ic_(s.ic),
           lanes_(k.lanes),
           real_(std::min(k.lanes, s.oc - block * k.lanes)) {}
 
     const float* channel(int c) {
         if (c % kChannels == 0)
-            pack_.rowsToBlock(weights_ + size_t(c) * 9, size_t(ic_) * 9, real_,
-                              size_t(std::min(kChannels, ic_ - c)) * 9, taps_);
-        return taps_ + c % kChannels * 9 * lanes_;
+            pack_.rowsToBlock(weights_ + size_t(c) * each_, size_t(ic_) * each_, real_,
+                              size_t(std::min(kChannels, ic_ - c)) * each_, taps_);
+        return taps_ + c % kChannels * each_ * lanes_;
     }
 
   private:
     static constexpr int kChannels = 8;
-    alignas(64) float taps_[kChannels * 9 * 16];
+    alignas(64) float taps_[kChannels * kMaxWeights * 16];
     const PackKernels& pack_;
     const float* weights_;
-    int ic_, lanes_, real_;
+    int each_, ic_, lanes_, real_;
 };
 
 // Provides the taps that pack() stored.
 class StoredTaps {
   public:
-    StoredTaps(const float* block, int lanes) : block_(block), stride_(size_t(9) * lanes) {}
+    StoredTaps(const float* block, int channelFloats) : block_(block), stride_(size_t(channelFloats)) {}
     const float* channel(int c) const { return block_ + size_t(c) * stride_; }
 
   private:
@@ -52,21 +55,21 @@ class StoredTaps {
 
 class QuantizedTaps {
   public:
-    QuantizedTaps(const DequantPanels& panels, const void* packed, int lanes, int block)
-        : panels_(panels), packed_(packed), lanes_(lanes), block_{block, 1} {}
+    QuantizedTaps(const DequantPanels& panels, const void* packed, int each, int lanes, int block)
+        : panels_(panels), packed_(packed), each_(each), lanes_(lanes), block_{block, 1} {}
 
     const float* channel(int c) {
         if (c % kChannels == 0)
-            panels_.expand(packed_, block_, c * 9, std::min(kChannels * 9, panels_.rows() - c * 9), taps_);
-        return taps_ + c % kChannels * 9 * lanes_;
+            panels_.expand(packed_, block_, c * each_, std::min(kChannels * each_, panels_.rows() - c * each_), taps_);
+        return taps_ + c % kChannels * each_ * lanes_;
     }
 
   private:
     static constexpr int kChannels = 8;
-    alignas(64) float taps_[kChannels * 9 * 16];
+    alignas(64) float taps_[kChannels * kMaxWeights * 16];
     const DequantPanels& panels_;
     const void* packed_;
-    int lanes_;
+    int each_, lanes_;
     OutPanel block_;
 };
 
@@ -80,7 +83,7 @@ WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape, const
     : k_(k),
       s_(shape),
       options_(options),
-      points_((options.unit + 2) * (options.unit + 2)),
+      points_(options.form.points()),
       blocks_(ceilDiv(shape.oc, k.lanes)),
       panels_(splitPanels(0, blocks_, options.panelBlocks)) {
     if (options.quantization.bits)
@@ -111,15 +114,17 @@ size_t WinogradWeights::pointStride(int blocks, int channels) const {
 std::string WinogradWeights::variant() const {
     if (quantized()) return dequant_.variant() + format("winograd.p%d", k_.lanes);
     if (options_.taps) return format("winograd.taps.p%d", k_.lanes);
-    return format("winograd%d.%s%sp%d.n%d", options_.unit, options_.bf16 ? k_.bf16->type : "", options_.bf16 ? "." : "",
-                  k_.lanes, options_.panelBlocks);
+    return format("winograd%d.%s%sp%d.n%d", options_.form.unit, options_.bf16 ? k_.bf16->type : "",
+                  options_.bf16 ? "." : "", k_.lanes, options_.panelBlocks);
 }
 
 void WinogradWeights::pack(const WeightReader& weights, void* packed, ThreadPool& pool) const {
-    const auto end = [&](int b) { return size_t(std::min(s_.oc, (b + 1) * k_.lanes)) * s_.ic * 9; };
+    const auto end = [&](int b) {
+        return size_t(std::min(s_.oc, (b + 1) * k_.lanes)) * s_.ic * options_.form.weights();
+    };
     packInChunks(k_, pool, blocks_, weights, end, [&](int b, const float* own) {
         if (options_.taps) {
-            const size_t line = size_t(s_.ic) * 9;
+            const size_t line = size_t(s_.ic) * options_.form.weights();
             k_.pack->rowsToBlock(own, line, std::min(k_.lanes, s_.oc - b * k_.lanes), line,
                                  static_cast<float*>(packed) + b * blockTaps());
             return;
@@ -146,9 +151,9 @@ void WinogradWeights::expandAll(const void* packed, void* out, ThreadPool& pool)
 template <typename Body>
 void WinogradWeights::withTaps(const void* packed, int block, Body&& body) const {
     if (quantized())
-        body(QuantizedTaps(dequant_, packed, k_.lanes, block));
+        body(QuantizedTaps(dequant_, packed, options_.form.weights(), k_.lanes, block));
     else
-        body(StoredTaps(static_cast<const float*>(packed) + block * blockTaps(), k_.lanes));
+        body(StoredTaps(static_cast<const float*>(packed) + block * blockTaps(), options_.form.weights() * k_.lanes));
 }
 
 template <typename T>
@@ -187,14 +192,14 @@ void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, Ch
     const int P = k_.lanes, width = panel.nb * P;
     out += (block - panel.block) * P;
     for (int c = channels.begin; c < channels.end; ++c, out += width)
-        k_.winograd->weight[options_.unit / 2](taps.channel(c), out, point);
+        k_.winograd->weight[options_.form.index()](taps.channel(c), out, point);
 }
 
 template <typename Taps>
 void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, uint16_t* out,
                                 ptrdiff_t point) const {
     const int P = k_.lanes, width = panel.nb * P;
-    const auto weight = k_.winograd->weight[options_.unit / 2];
+    const auto weight = k_.winograd->weight[options_.form.index()];
     out += (block - panel.block) * 2 * P;
     alignas(64) float u[2][64 * 16];
     for (int c = channels.begin; c < channels.end; c += 2, out += 2 * width) {

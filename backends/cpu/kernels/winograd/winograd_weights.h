@@ -1,4 +1,4 @@
-// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or in each run from
+// The weights of Winograd convolutions: transformed when they are packed, or in each run from
 // their taps, which are floats or quantised.
 #pragma once
 #include <cstddef>
@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "backends/cpu/kernels/conv/conv.h"
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/dequant/dequant_panels.h"
 
 namespace mnnc {
 
 struct WinogradWeightOptions {
-    int unit = 2;
+    WinogradForm form{2, 3};
     bool bf16 = false;
     int panelBlocks = 1;
     int sliceBlocks = 1;  // of panels for which slices are cut: sums depend on slices, and must not on threads
@@ -72,7 +73,7 @@ class WinogradWeights {
     int rows(int channels) const { return options_.bf16 ? (channels + 1) / 2 * 2 : channels; }
     size_t pointStride(int blocks, int channels) const;
     size_t pointElements() const { return pointStride(blocks_, s_.ic); }
-    size_t blockTaps() const { return size_t(s_.ic) * 9 * k_.lanes; }  // floats of a block
+    size_t blockTaps() const { return size_t(s_.ic) * options_.form.weights() * k_.lanes; }  // floats of a block
     // Calls body(the source of a block's taps).
     template <typename Body>
     void withTaps(const void* packed, int block, Body&& body) const;
