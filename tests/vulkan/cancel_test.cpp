@@ -176,7 +176,10 @@ TEST_F(CancelledRuns, AreDividedByWhatWasMeasured) {
     };
     const int first = submitsOf(*other);
     EXPECT_EQ(first, alone);
-    EXPECT_LT(submitsOf(*other), first);
+    // On a busy host other dispatches may take long, too, and are divided until they are measured again.
+    int later = first;
+    for (int i = 0; i < 20 && later >= first; ++i) later = submitsOf(*other);
+    EXPECT_LT(later, first);
     EXPECT_EQ(results(*other), expected);
 }
 
