@@ -121,7 +121,9 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
         numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048} : std::array<int64_t, kProbes>{32, 64};  // audio
     if (strategy == 5)  // multiples of many numbers of heads
         numbers = rank < 4 ? std::array<int64_t, kProbes>{720, 1440} : std::array<int64_t, kProbes>{72, 144};
-    if ((strategy == 4 || strategy == 5 || strategy == kLenientStrategy) && axis == 0) numbers = {2, 3};
+    if (strategy == 6 && rank == 4 && axis == 2) numbers = {32, 33};  // lines of text, whose height becomes 1
+    if (strategy == 7 && rank == 4 && axis == 2) numbers = {16, 17};
+    if (strategy >= 4 && strategy <= kLenientStrategy && axis == 0) numbers = {2, 3};
     extents_[key] = numbers;
     return numbers;
 }

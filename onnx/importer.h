@@ -52,10 +52,10 @@ struct Report {
 };
 
 // The last but one strategy for free extents: operators that refuse the numbers are not checked.
-constexpr int kLenientStrategy = 6;
+constexpr int kLenientStrategy = 8;
 // The numbers of the first strategy, but extents that are equal by chance count as fixed, as where a net pads its input
 // to a fixed length.
-constexpr int kTrustingStrategy = 7;
+constexpr int kTrustingStrategy = 9;
 
 class Importer {
   public:
