@@ -211,7 +211,7 @@ std::vector<float> melWeights(const std::vector<int64_t>& edges, int64_t frequen
 void emitMelWeightMatrix(Call& c) {
     const int64_t bands = c.constant(0).intAt(0), points = c.constant(1).intAt(0), rate = c.constant(2).intAt(0);
     const double lowest = c.constant(3).realAt(0), highest = c.constant(4).realAt(0);
-    constexpr int64_t kMost = 1 << 26;  // elements
+    constexpr int64_t kMost = 1 << 22;  // elements: a small file must not ask for any memory
     if (bands < 1 || points < 1 || rate < 1 || bands > kMost / (points / 2 + 1))
         fail(Status::BadRange, "%lld bands of %lld points at %lld hertz", asLong(bands), asLong(points), asLong(rate));
     if (!(lowest >= 0 && highest >= lowest && highest <= static_cast<double>(rate)))
@@ -219,14 +219,15 @@ void emitMelWeightMatrix(Call& c) {
     const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
     const double step = (mel(highest) - mel(lowest)) / static_cast<double>(bands + 2);
     std::vector<int64_t> edges;
+    const int64_t frequencies = points / 2 + 1;
     for (int64_t i = 0; i < bands + 2; ++i) {
         const double hertz = 700 * (std::pow(10.0, (static_cast<double>(i) * step + mel(lowest)) / 2595) - 1);
         edges.push_back(
             static_cast<int64_t>(std::floor(static_cast<double>(points + 1) * hertz / static_cast<double>(rate))));
+        // The last edge is where the last band has fallen to 0; at every other one a weight is written.
+        if (edges.back() < 0 || edges.back() >= frequencies + (i == bands + 1))
+            fail(Status::BadRange, "its bands reach frequency %lld of %lld", asLong(edges.back()), asLong(frequencies));
     }
-    const int64_t frequencies = points / 2 + 1;
-    if (edges.front() < 0 || edges.back() > frequencies || edges[edges.size() - 2] >= frequencies)
-        fail(Status::BadRange, "its bands reach frequency %lld of %lld", asLong(edges.back()), asLong(frequencies));
     V weights = c.b.constant(floatArray({frequencies, bands}, melWeights(edges, frequencies)), Elem::Float);
     c.out(castTo(c, weights, static_cast<Elem>(c.integer("output_datatype", 1))));
 }

@@ -106,8 +106,10 @@ KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProt
 def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None, plain=False):
     """Adds a case with onnxruntime's results. same: nodes with the same meaning, where it does not run these. plain:
     without onnxruntime's optimisations, which turn float weights into codes. free: names of inputs whose extents have
-    names in the model. tolerance: for codes, their maximum difference."""
-    shapes = {key: [f"{key}{i}" for i in range(array.ndim)] if key in free else array.shape for key, array in feed.items()}
+    names in the model, or a dictionary of names with such axes. tolerance: for codes, their maximum difference."""
+    open_axes = free if isinstance(free, dict) else {key: range(feed[key].ndim) for key in free}
+    shapes = {key: [f"{key}{i}" if i in open_axes.get(key, ()) else extent for i, extent in enumerate(array.shape)]
+              for key, array in feed.items()}
     inputs = [helper.make_tensor_value_info(key, KINDS[array.dtype], shapes[key]) for key, array in feed.items()]
     others = [helper.make_opsetid(domain, 1) for domain in sorted({one.domain for one in nodes} - {""})]
     initializers = [value if isinstance(value, TensorProto) else numpy_helper.from_array(value, key) for key, value in (constants or {}).items()]
@@ -789,6 +791,14 @@ def whole_net_cases():
                                     node("SequenceMap", ["s", "t", "c"], ["u", "v"], body=body),
                                     node("ConcatFromSequence", ["u"], ["y"], axis=0), node("ConcatFromSequence", ["v"], ["z"], axis=1)],
                    {"a": floats(2, 3), "b": floats(2, 3), "c": floats(3)}, outputs=("y", "z"))
+    # A line of text: its file is valid for the heights alone that become 1.
+    branches = [helper.make_graph([node(op, ["h", *axes], ["r"])], op, [], [helper.make_tensor_value_info("r", kind, None)])
+                for op, axes in (("Squeeze", ["two"]), ("Identity", []))]
+    yield own_case("text_height", [node("MaxPool", ["x"], ["p"], kernel_shape=[4, 1], strides=[4, 1]), node("Conv", ["p", "w"], ["h"]),
+                                   node("Shape", ["h"], ["s"]), node("Gather", ["s", "axis"], ["n"]),
+                                   node("Equal", ["n", "one"], ["c"]), node("If", ["c"], ["q"], then_branch=branches[0], else_branch=branches[1]),
+                                   node("Transpose", ["q"], ["y"], perm=[2, 0, 1])], {"x": floats(2, 1, 17, 9)},
+                   {"w": floats(3, 1, 4, 2), "two": np.array([2]), "axis": np.array(2), "one": np.array(1)}, free={"x": (0, 2, 3)})
 
 
 def main():

@@ -16,7 +16,7 @@ namespace {
 constexpr const ConvImplementation* kImplementations[] = {
     &kDepthwiseConv, &kW8A16Conv,     &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv,
     &kDeconvolution, &kPhasedConv,    &kDirectConv,        &kClippedConv,    &kFewOutputsConv,
-    &kDilatedConv,   &kWinograd2Conv, &kWinograd4Conv,     &kWinograd6Conv,  &kWinograd4Conv5,
+    &kDilatedConv,   &kWinograd2Conv, &kWinograd4Conv,     &kWinograd6Conv,  &kWinograd5x5Conv,
 };
 
 void checkShape(const ConvShape& s, int groups) {

@@ -44,7 +44,9 @@ extern const ConvImplementation kFewOutputsConv;     // few_outputs_conv.cpp
 extern const ConvImplementation kDilatedConv;        // dilated_conv.cpp
 extern const ConvImplementation kDeconvolution;      // deconvolution.cpp
 extern const ConvImplementation kPhasedConv;         // phased_conv.cpp
-extern const ConvImplementation kWinograd2Conv, kWinograd4Conv, kWinograd6Conv,
-    kWinograd4Conv5;  // winograd_conv.cpp
+extern const ConvImplementation kWinograd2Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd4Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd6Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd5x5Conv;    // winograd_conv.cpp
 
 }  // namespace mnnc

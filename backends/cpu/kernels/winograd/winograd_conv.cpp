@@ -155,6 +155,6 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradFo
 const ConvImplementation kWinograd2Conv{"winograd2", accepts<2>, cycles<2>, make<2>, true};
 const ConvImplementation kWinograd4Conv{"winograd4", accepts<4>, cycles<4>, make<4>, true};
 const ConvImplementation kWinograd6Conv{"winograd6", accepts<6>, cycles<6>, make<6>, true};
-const ConvImplementation kWinograd4Conv5{"winograd4.5x5", accepts<4, 5>, cycles<4, 5>, make<4, 5>, true};
+const ConvImplementation kWinograd5x5Conv{"winograd4.5x5", accepts<4, 5>, cycles<4, 5>, make<4, 5>, true};
 
 }  // namespace mnnc
