@@ -27,7 +27,7 @@ from onnx.reference import ReferenceEvaluator
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import corpus_files  # noqa: E402
-import pack_corpus  # noqa: E402
+from cases import packing  # noqa: E402
 
 RANDOM_OPS = {"Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"}
 SECONDS = 60  # for one case
@@ -37,7 +37,7 @@ LONGEST_LIST = 8
 
 def tests():
     """Lists name, model, inputs, outputs of the tests whose types the format has."""
-    pack_corpus.MOST_BYTES = 1 << 40
+    packing.MOST_BYTES = 1 << 40
     for test in collect_testcases(None):
         try:
             inputs, outputs = test.data_sets[0]
@@ -46,7 +46,7 @@ def tests():
                 continue
             sides = [list(zip([one.name for one in side], arrays)) for side, arrays in
                      ((graph.input, inputs), (graph.output, outputs))]
-            if pack_corpus.case_of(test.name, test.model, *sides):
+            if packing.case_of(test.name, test.model, *sides):
                 yield test.name, test.model, *sides
         except (TypeError, ValueError, AttributeError):
             continue  # sequences, optional values, types of other packages
@@ -208,7 +208,7 @@ def written(file, name, model, inputs, outputs):
     for side in (inputs, outputs):
         file.write(struct.pack("<I", len(side)))
         for key, array in side:
-            key, kind, shape, blob = pack_corpus.packed(key, array)
+            key, kind, shape, blob = packing.packed(key, array)
             file.write(text(key) + struct.pack(f"<II{len(shape)}i", corpus_files.TYPES[kind], len(shape), *shape) + text(blob))
 
 

@@ -1,0 +1,50 @@
+"""Groups of operators that stand for one operator."""
+import numpy as np
+from onnx import helper
+
+from cases.packing import floats, own_case
+
+
+def chain_cases():
+    """Groups of operators that exporters write in place of one operator, in several orders."""
+    node = helper.make_node
+    real = np.float32
+    numbers = {"root": real(2 ** .5), "less": real(.5 ** .5), "one": real(1), "half": real(.5), "two": real(2), "eps": real(1e-5)}
+    for name, nodes in (
+            ("half_last", [node("Div", ["x", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "one"], ["o"]),
+                           node("Mul", ["x", "o"], ["p"]), node("Mul", ["p", "half"], ["y"])]),
+            ("half_of_sum", [node("Mul", ["less", "x"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["one", "e"], ["o"]),
+                             node("Mul", ["half", "o"], ["p"]), node("Mul", ["p", "x"], ["y"])]),
+            ("half_first", [node("Div", ["x", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "one"], ["o"]),
+                            node("Mul", ["x", "half"], ["p"]), node("Mul", ["p", "o"], ["y"])]),
+            ("not_one", [node("Div", ["x", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "two"], ["o"]),
+                         node("Mul", ["x", "o"], ["p"]), node("Mul", ["p", "half"], ["y"])])):
+        yield own_case(f"gelu_{name}", nodes, {"x": floats(3, 7)}, numbers, free=("x",))
+    scale = {"g": floats(6), "b": floats(6), **numbers}
+    mean = node("ReduceMean", ["x"], ["m"], axes=[-1])
+    centre = node("Sub", ["x", "m"], ["c"])
+    rest = [node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "eps"], ["a"]), node("Sqrt", ["a"], ["r"])]
+    for name, nodes in (
+            ("power", [mean, centre, node("Pow", ["c", "two"], ["q"]), *rest, node("Div", ["c", "r"], ["n"]), node("Mul", ["n", "g"], ["s"]),
+                       node("Add", ["s", "b"], ["y"])]),
+            ("product", [mean, centre, node("Mul", ["c", "c"], ["q"]), *rest, node("Sub", ["x", "m"], ["z"]), node("Div", ["z", "r"], ["n"]),
+                         node("Mul", ["g", "n"], ["y"])]),
+            ("plain", [mean, centre, node("Mul", ["c", "c"], ["q"]), *rest, node("Div", ["c", "r"], ["y"])]),
+            ("other_axis", [node("ReduceMean", ["x"], ["m"], axes=[1]), centre, node("Mul", ["c", "c"], ["q"]), *rest,
+                            node("Div", ["c", "r"], ["y"])])):
+        yield own_case(f"layer_norm_{name}", nodes, {"x": floats(2, 5, 6)}, scale, opset=17)
+
+
+def rms_cases():
+    """x / sqrt(mean(x * x) + epsilon) in the exporters' form, and groups that only look like it."""
+    node = helper.make_node
+    c = {"two": np.float32(2), "eps": np.float32(1e-5), "one": np.float32(1), "g": floats(6), "h": floats(5, 1)}
+    root = [node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "eps"], ["a"]), node("Sqrt", ["a"], ["r"])]
+    power, product = node("Pow", ["x", "two"], ["q"]), node("Mul", ["x", "x"], ["q"])
+    for name, nodes in (
+            ("reciprocal", [power, *root, node("Reciprocal", ["r"], ["i"]), node("Mul", ["x", "i"], ["n"]), node("Mul", ["g", "n"], ["y"])]),
+            ("one_by", [product, *root, node("Div", ["one", "r"], ["i"]), node("Mul", ["i", "x"], ["n"]), node("Mul", ["n", "g"], ["y"])]),
+            ("divided", [power, *root, node("Div", ["x", "r"], ["n"]), node("Mul", ["n", "g"], ["m"]), node("Add", ["m", "g"], ["y"])]),
+            ("by_row", [power, *root, node("Div", ["x", "r"], ["n"]), node("Mul", ["n", "h"], ["y"])]),
+            ("of_another", [power, *root, node("Neg", ["x"], ["z"]), node("Abs", ["z"], ["w"]), node("Div", ["w", "r"], ["y"])])):
+        yield own_case(f"rms_{name}", nodes, {"x": floats(3, 5, 6)}, c, opset=13)

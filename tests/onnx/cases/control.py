@@ -1,0 +1,54 @@
+"""Branches, loops and sequences."""
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from cases.packing import floats, own_case
+
+
+def control_cases():
+    node = helper.make_node
+    tensor = helper.make_tensor_value_info
+
+    def body(nodes, inputs, outputs, constants=None):
+        made = {key: tensor(key, kind, shape) for key, kind, shape in inputs}
+        results = [tensor(key, kind, shape) for key, kind, shape in outputs]
+        return helper.make_graph(nodes, "body", list(made.values()), results,
+                                 [numpy_helper.from_array(value, key) for key, value in (constants or {}).items()])
+
+    real, whole, true = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+    for chosen in (True, False):
+        yes = body([node("Add", ["x", "w"], ["t"])], [], [("t", real, None)], {"w": floats(3)})
+        no = body([node("Mul", ["x", "z"], ["u"]), node("Sub", ["u", "x"], ["e"])], [], [("e", real, None)])
+        yield own_case(f"if_{chosen}".lower(), [node("If", ["c"], ["y"], then_branch=yes, else_branch=no)],
+                       {"c": np.array(chosen), "x": floats(2, 3), "z": floats(2, 3)})
+    counting = body([node("Add", ["a", "w"], ["b"]), node("Mul", ["b", "x"], ["s"]), node("Identity", ["k"], ["m"])],
+                    [("i", whole, []), ("k", true, []), ("a", real, [2, 3])], [("m", true, []), ("b", real, [2, 3]), ("s", real, [2, 3])],
+                    {"w": floats(3)})
+    yield own_case("loop", [node("Loop", ["n", "", "x"], ["f", "y"], body=counting)], {"n": np.array(4), "x": floats(2, 3)},
+                   outputs=("f", "y"))
+    growing = body([node("Concat", ["a", "x"], ["b"], axis=0), node("Less", ["i", "n"], ["m"])],
+                   [("i", whole, []), ("k", true, []), ("a", real, None)], [("m", true, []), ("b", real, None)], {"n": np.array(2)})
+    yield own_case("loop_growing", [node("Loop", ["", "c", "x"], ["y"], body=growing)], {"c": np.array(True), "x": floats(1, 3)})
+    inner = body([node("Mul", ["a", "x"], ["t"])], [], [("t", real, None)])
+    other = body([node("Add", ["a", "x"], ["e"])], [], [("e", real, None)])
+    nested = body([node("Equal", ["i", "one"], ["q"]), node("If", ["q"], ["b"], then_branch=inner, else_branch=other),
+                   node("Identity", ["k"], ["m"])],
+                  [("i", whole, []), ("k", true, []), ("a", real, [3])], [("m", true, []), ("b", real, [3])], {"one": np.array(1)})
+    yield own_case("loop_with_branch", [node("Loop", ["n", "", "x"], ["y"], body=nested)], {"n": np.array(3), "x": floats(3)})
+    summing = body([node("Add", ["a", "e"], ["b"]), node("Mul", ["b", "w"], ["o"])],
+                   [("a", real, [2]), ("e", real, [2])], [("b", real, [2]), ("o", real, [2])], {"w": floats(2)})
+    yield own_case("scan_backwards", [node("Scan", ["a0", "x"], ["f", "y"], num_scan_inputs=1, body=summing, scan_input_axes=[1],
+                                           scan_input_directions=[1], scan_output_axes=[1], scan_output_directions=[1])],
+                   {"a0": floats(2), "x": floats(2, 5)}, outputs=("f", "y"))
+    zero, one = np.array(0), np.array(-1)
+    yield own_case("sequences", [node("SequenceConstruct", ["x", "z"], ["s"]), node("SequenceInsert", ["s", "x", "zero"], ["t"]),
+                                 node("SequenceErase", ["t", "one"], ["u"]), node("ConcatFromSequence", ["u"], ["y"], axis=1),
+                                 node("SequenceLength", ["u"], ["l"]), node("SequenceAt", ["t", "one"], ["v"]),
+                                 node("SplitToSequence", ["x", "two"], ["p"], axis=1), node("ConcatFromSequence", ["p"], ["r"], axis=0)],
+                   {"x": floats(2, 4), "z": floats(2, 4)}, {"zero": zero, "one": one, "two": np.array(2)}, ("y", "l", "v", "r"))
+    yield own_case("sequence_empty", [node("SequenceEmpty", [], ["s"]), node("SequenceInsert", ["s", "x"], ["t"]),
+                                      node("SequenceAt", ["t", "zero"], ["y"])], {"x": floats(2)}, {"zero": zero})
+    yield own_case("optional", [node("Optional", ["x"], ["o"]), node("OptionalGetElement", ["o"], ["e"]), node("Relu", ["e"], ["y"]),
+                                node("OptionalHasElement", ["o"], ["h"])], {"x": floats(2, 3)}, outputs=("y", "h"))
+    yield own_case("scatter", [node("Scatter", ["x", "i", "u"], ["y"], axis=1)],
+                   {"x": floats(3, 4), "i": np.array([[1, 0], [2, 3], [0, 2]]), "u": floats(3, 2)}, opset=10)

@@ -1,0 +1,125 @@
+"""Nets with quantised values."""
+import numpy as np
+from onnx import helper
+
+from cases.packing import codes, floats, own_case
+
+
+def quantised_cases():
+    """Nets of codes: outputs are codes, at most one away from onnxruntime's."""
+    node = helper.make_node
+    real, u8, i8 = np.float32, np.uint8, np.int8
+
+    def pair(name, scale, zero, constants):
+        """Quantises and dequantises `name`, as name + "d"."""
+        constants[name + "s"], constants[name + "z"] = real(scale), zero
+        return [node("QuantizeLinear", [name, name + "s", name + "z"], [name + "q"]),
+                node("DequantizeLinear", [name + "q", name + "s", name + "z"], [name + "d"])]
+
+    def weights(constants, name, shape, axis, kind=i8, zero=0):
+        """Codes of weights, with a scale for each position of an axis, dequantised as name + "d"."""
+        count = shape[axis]
+        constants[name] = codes(kind, *shape)
+        constants[name + "s"] = (np.abs(floats(count)) * .01 + .005).astype(real)
+        constants[name + "z"] = np.full(count, zero, kind)
+        return [node("DequantizeLinear", [name, name + "s", name + "z"], [name + "d"], axis=axis)]
+
+    for name, kind, zero, weight_kind, weight_zero in (("int8", i8, i8(-7), i8, 0), ("uint8", u8, u8(131), i8, 0),
+                                                       ("relu", u8, u8(0), i8, 0), ("asymmetric", u8, u8(120), u8, 125)):
+        for depthwise in (False, True):
+            if depthwise and weight_zero:
+                continue  # it computes with floats, which are nearer to the values than one code
+            c = {"b": codes(i8, 4).astype(np.int32) * 9, "bs": np.full(4, .0004, real), "bz": np.zeros(4, np.int32)}
+            nodes = pair("x", .02, kind(100), c) + weights(c, "w", (4, 1 if depthwise else 4, 3, 3), 0, weight_kind, weight_zero)
+            nodes += [node("DequantizeLinear", ["b", "bs", "bz"], ["bd"], axis=0),
+                      node("Conv", ["xd", "wd", "bd"], ["y"], pads=[1] * 4, strides=[2, 2], group=4 if depthwise else 1)]
+            nodes += pair("y", .05, zero, c)
+            yield own_case(f"qdq_conv_{name}{'_depthwise' if depthwise else ''}", nodes, {"x": floats(2, 4, 7, 7)}, c, ("yq",),
+                           free=("x",), tolerance=1.0)
+    c = {}
+    nodes = pair("x", .02, u8(128), c) + weights(c, "w", (12, 5), 1) + [node("MatMul", ["xd", "wd"], ["m"])]
+    nodes += pair("m", .03, u8(120), c) + [node("Relu", ["md"], ["r"])] + pair("r", .02, u8(0), c)
+    yield own_case("qdq_matmul", nodes, {"x": floats(2, 3, 12)}, c, ("rq",), free=("x",), tolerance=1.0)
+    c = {"b": floats(6)}
+    nodes = pair("x", .02, i8(3), c) + weights(c, "w", (6, 8), 0) + [node("Gemm", ["xd", "wd", "b"], ["y"], transB=1)]
+    yield own_case("qdq_gemm", nodes + pair("y", .03, i8(-3), c), {"x": floats(3, 8)}, c, ("yq",), free=("x",), tolerance=1.0)
+    # A layer reads a value as codes and an addition reads it as floats; another value is quantised in two ways.
+    c = {}
+    nodes = [node("Relu", ["x"], ["a"])] + pair("a", .1, u8(0), c) + weights(c, "w", (4, 4, 1, 1), 0)
+    nodes += [node("Conv", ["ad", "wd"], ["h"]), node("Add", ["h", "a"], ["y"])]
+    yield own_case("qdq_read_elsewhere", nodes, {"x": floats(1, 4, 5, 5) * 3}, c, tolerance=1e-2)
+    c = {"t": real(.3), "tz": u8(9)}
+    nodes = pair("x", .02, u8(128), c) + [node("QuantizeLinear", ["x", "t", "tz"], ["y"]), node("Mul", ["xd", "xd"], ["m"])]
+    yield own_case("qdq_two_steps", nodes + pair("m", .05, u8(0), c), {"x": floats(3, 5)}, c, ("y", "mq"), tolerance=1.0)
+    # Codes are moved, joined and pooled between two layers of codes.
+    c = {"w": codes(i8, 4, 4, 1, 1), "ws": real(.01), "wz": i8(0), "s": np.array([1, 4, -1])}
+    layer = ["xs", "xz", "w", "ws", "wz"]
+    nodes = [pair("x", .02, u8(120), c)[0], node("QLinearConv", ["xq", *layer, "xs", "xz"], ["a"]),
+             node("MaxPool", ["a"], ["p"], kernel_shape=[2, 2], strides=[2, 2]), node("Concat", ["p", "p"], ["k"], axis=2),
+             node("Transpose", ["k"], ["t"], perm=[0, 1, 3, 2]), node("QLinearConv", ["t", *layer, "xs", "xz"], ["e"]),
+             node("Reshape", ["e", "s"], ["y"])]
+    yield own_case("moved_codes", nodes, {"x": floats(1, 4, 6, 6)}, c, tolerance=1.0)
+    contrib = {"domain": "com.microsoft"}
+    c = {"w": codes(i8, 8, 5), "ws": np.abs(floats(5)) * .01, "wz": np.zeros(5, i8), "b": codes(i8, 5).astype(np.int32) * 20,
+         "ys": real(.04), "yz": u8(99), "xs": real(.02), "xz": u8(120)}
+    yield own_case("qgemm", [node("QGemm", ["x", "xs", "xz", "w", "ws", "wz", "b", "ys", "yz"], ["y"], **contrib)], {"x": codes(u8, 3, 8)}, c,
+                   tolerance=1.0)
+    c = {"xs": real(.03), "xz": u8(120), "ys": real(.02), "yz": u8(60), "zs": real(.05), "zz": u8(130)}
+    yield own_case("qlinearconcat", [node("QLinearConcat", ["ys", "yz", "x", "xs", "xz", "z", "zs", "zz"], ["y"], axis=1, **contrib)],
+                   {"x": codes(u8, 2, 3, 4), "z": codes(u8, 2, 2, 4)}, c, tolerance=1.0)
+    unary = ["x", "xs", "xz", "ys", "yz"]
+    shares = {"xs": real(.03), "xz": u8(120), "ys": real(1 / 256), "yz": u8(0)}
+    for op, feed, constants, attributes in (
+            ("QLinearSigmoid", codes(u8, 3, 7), shares, {}), ("QLinearLeakyRelu", codes(u8, 3, 7), c, {"alpha": .2}),
+            ("QLinearGlobalAveragePool", codes(u8, 2, 3, 4, 5), c, {"channels_last": 0}),
+            ("QLinearAveragePool", codes(u8, 2, 3, 4, 5), c, {"kernel_shape": [2, 3], "pads": [0, 1, 1, 0]}),
+            ("QLinearSoftmax", codes(u8, 2, 3, 9), shares, {"axis": -1, "opset": 13})):
+        yield own_case(op.lower(), [node(op, unary, ["y"], **contrib, **attributes)], {"x": feed},
+                       {key: constants[key] for key in unary[1:]}, tolerance=1.0)
+    c = {"w": codes(i8, 32, 6), "ws": np.abs(floats(6)) * .01, "wz": np.zeros(6, i8), "b": floats(6)}
+    yield own_case("dynamicquantizematmul", [node("DynamicQuantizeMatMul", ["x", "w", "ws", "wz", "b"], ["y"], **contrib)],
+                   {"x": floats(2, 3, 32)}, c, free=("x",), tolerance=2e-2)
+    for bits in (4, 8):
+        yield own_case(f"matmulnbits_{bits}_whole",
+                       [node("MatMulNBits", ["x", "w", "s", "z", "", "b"], ["y"], **contrib, K=64, N=3, bits=bits, block_size=32)],
+                       {"x": floats(2, 3, 64)}, {"w": codes(u8, 3, 2, 32 * bits // 8), "s": np.abs(floats(6)) * .1,
+                                                 "z": codes(u8, 3 * (1 if bits == 4 else 2)), "b": floats(3)}, free=("x",))
+
+
+def rounded_cases():
+    """Operators that compute with floats between quantised values: these are rounded to codes, and limited to the range
+    of the codes, which most values here exceed. Results are values, at most one code away from onnxruntime's."""
+    node = helper.make_node
+    real, u8, i8 = np.float32, np.uint8, np.int8
+
+    def pair(name, out, scale, zero, constants):
+        constants[name + "s"], constants[name + "z"] = real(scale), zero
+        return [node("QuantizeLinear", [name, name + "s", name + "z"], [name + "q"]),
+                node("DequantizeLinear", [name + "q", name + "s", name + "z"], [out])]
+
+    def case(name, nodes, feed, constants, scale, zero, free=("x",)):
+        constants = dict(constants)
+        front = [one for key in feed for one in pair(key, key + "d", .03, u8(120), constants)]
+        back = pair("r", "v", scale, zero, constants) + [node("Relu", ["v"], ["w0"]), node("Neg", ["v"], ["y"])]
+        return own_case(f"rounded_{name}", front + nodes + back, feed, constants, ("w0", "y"), free=free, tolerance=1.05 / 117, plain=True)
+
+    x = floats(1, 4, 6, 6) * 2
+    yield case("softmax", [node("Softmax", ["xd"], ["r"], axis=-1)], {"x": x}, {}, 1 / 512, i8(-60))
+    yield case("mean", [node("ReduceMean", ["xd", "a"], ["r"])], {"x": x}, {"a": np.array([2, 3])}, .004, u8(60))
+    yield case("product", [node("MatMul", ["xd", "bd"], ["r"])], {"x": x, "b": floats(1, 4, 6, 5)}, {}, .02, i8(10), ("x", "b"))
+    yield case("transposed", [node("ConvTranspose", ["xd", "k"], ["r"], strides=[2, 2])], {"x": x}, {"k": floats(4, 3, 3, 3)}, .02, u8(99))
+    yield case("floats", [node("Conv", ["xd", "k"], ["r"])], {"x": x}, {"k": floats(3, 4, 3, 3)}, .02, u8(99))
+    yield case("sigmoid", [node("Sigmoid", ["xd"], ["r"])], {"x": x}, {}, 1 / 400, u8(0))
+    yield case("sum_of_rows", [node("Add", ["xd", "row"], ["r"])], {"x": x}, {"row": floats(6)}, .01, u8(128))
+    yield case("sum", [node("Add", ["xd", "bd"], ["r"])], {"x": x, "b": floats(1, 4, 6, 6)}, {}, .01, u8(0), ("x", "b"))
+    yield case("average", [node("AveragePool", ["xd"], ["r"], kernel_shape=[3, 3])], {"x": x}, {}, .006, u8(100))
+    yield case("resized", [node("Resize", ["xd", "", "f"], ["r"], mode="linear")], {"x": x}, {"f": np.array([1, 1, 2, 2], real)}, .008, u8(90))
+    c = {"k": codes(u8, 4, 1, 3, 3), "ks": np.abs(floats(4)) * .01 + .005, "kz": np.full(4, 117, u8)}
+    nodes = [node("DequantizeLinear", ["k", "ks", "kz"], ["kd"], axis=0), node("Conv", ["xd", "kd"], ["r"], group=4)]
+    yield case("depthwise", nodes, {"x": x}, c, .02, u8(120))
+    # Codes as inputs of the net.
+    for kind, zero in ((u8, u8(77)), (i8, i8(-9))):
+        c = {"s": real(.02), "z": zero, "k": floats(3, 4, 1, 1), "t": real(.015)}
+        nodes = [node("DequantizeLinear", ["x", "s", "z"], ["d"]), node("Conv", ["d", "k"], ["c"]), node("QuantizeLinear", ["c", "t", "z"], ["y"])]
+        yield own_case(f"codes_in_{np.dtype(kind).name}", nodes, {"x": codes(kind, 1, 4, 5, 5)}, c, free=("x",), tolerance=1.0,
+                       plain=True)
