@@ -14,11 +14,12 @@ float inside(float at, int64_t extent) {
     return at > 0 ? std::min(at, static_cast<float>(extent - 1)) : 0;
 }
 
-// A place in [0, extent) of a picture that repeats.
+// A place in [0, extent) of a picture that repeats. Far away the product is rounded by more than a picture; such a
+// place becomes 0, and so do infinity and NaN.
 double repeated(double at, int64_t extent) {
     const auto size = static_cast<double>(extent);
-    const double rest = std::isfinite(at) ? at - std::floor(at / size) * size : 0;
-    return rest < size ? rest : 0;
+    const double rest = at - std::floor(at / size) * size;
+    return rest >= 0 && rest < size ? rest : 0;
 }
 
 int64_t nearest(float at, int64_t extent, bool repeat) {

@@ -224,11 +224,13 @@ static void pictures_repeat_and_cubic_samples_follow_the_kernel(void** state) {
             assert_true(fabs(to[i] - limited) <= 0.501);
         }
     }
-    const float far[] = {1e30F, -1e30F, 3e38F};
-    for (int i = 0; i < 3; ++i)
-        for (int filter = MNN_IMAGE_NEAREST; filter <= MNN_IMAGE_BICUBIC; ++filter)
-            for (int wrap = MNN_IMAGE_CLAMP; wrap <= MNN_IMAGE_REPEAT; ++wrap)
-                sampled(row, 5, filter, wrap, far[i], far[2 - i], to, 40);
+    const float far[] = {1e17F, -1e19F, 1e24F, 1e30F, -1e30F, 3e38F};
+    uint8_t wide[40] = {0};
+    for (int32_t width = 1; width <= 40; ++width)
+        for (int i = 0; i < 6; ++i)
+            for (int filter = MNN_IMAGE_NEAREST; filter <= MNN_IMAGE_BICUBIC; ++filter)
+                for (int wrap = MNN_IMAGE_CLAMP; wrap <= MNN_IMAGE_REPEAT; ++wrap)
+                    sampled(wide, width, filter, wrap, far[i], far[5 - i], to, 40);
 }
 
 // The planes of I420 are those of NV12 in another order, so both give the same values under any matrix.
