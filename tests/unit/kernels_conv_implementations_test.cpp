@@ -34,9 +34,11 @@ std::string chosen(const ConvShape& s, const ConvOptions& o, const Kernels& k = 
 TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
     Names names;
     for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
-    EXPECT_EQ(names, (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise", "deconvolution",
-                            "phased", "direct", "clipped", "few_outputs", "dilated", "winograd2", "winograd4",
-                            "winograd6", "winograd4.5x5"}));
+    EXPECT_EQ(names, (Names{"depthwise",     "w8a16",         "grouped_planes", "first_layer",   "pointwise",
+                            "deconvolution", "phased",        "direct",         "clipped",       "few_outputs",
+                            "dilated",       "winograd2",     "winograd4",      "winograd6",     "winograd4.5x5",
+                            "winograd4.1x3", "winograd6.1x3", "winograd4.1x5",  "winograd2.1x7", "winograd4.3x1",
+                            "winograd6.3x1", "winograd4.5x1", "winograd2.7x1"}));
 }
 
 TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
@@ -221,7 +223,8 @@ TEST(KernelsConvImplementations, OneColumn) {
         check({column(shape(20, 50, 1, 20, 3, stride, 2, 2)), options(20)});
         check({column(transposedShape(12, 25, 1, 18, 3, stride, 1, 0)), options(1, true)});
     }
-    EXPECT_EQ(candidates(column(shape(37, 101, 1, 20, 3, 1, 1, 1)), options(1)), (Names{"direct", "clipped"}));
+    EXPECT_EQ(candidates(column(shape(37, 101, 1, 20, 3, 1, 1, 1)), options(1)),
+              (Names{"direct", "clipped", "winograd4.1x3", "winograd6.1x3"}));
 }
 
 TEST(KernelsConvImplementations, FloatsAreNotPackedWhereWeightsStayQuantised) {

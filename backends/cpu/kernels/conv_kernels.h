@@ -73,32 +73,6 @@ struct GroupedArgs {
     int length;  // pixels; whole vectors are read and written
 };
 
-// A Winograd convolution F(unit x unit, taps x taps).
-struct WinogradForm {
-    int unit, taps;
-    int side() const { return unit + taps - 1; }  // of a tile of the input
-    int points() const { return side() * side(); }
-    int weights() const { return taps * taps; }
-    int index() const { return taps == 5 ? 4 : unit / 2; }  // in the tables of WinogradKernels
-};
-// Tiles t0..t1 (row-major over tilesW columns, unit pixels apart) of one channel block.
-struct WinogradIn {
-    const float* src;  // row firstRow of the image; no row before it is read
-    int firstRow, ih, iw, padTop, padLeft, unit, tilesW, t0, t1;
-    float* dst;  // point p of tile t at dst + p*pointStride + (t - t0)*P
-    ptrdiff_t pointStride;
-};
-struct WinogradOut {
-    const float* src;  // as WinogradIn::dst
-    ptrdiff_t pointStride;
-    int oh, ow, tilesW, t0, t1;
-    float* dst;
-    const float* residual;
-    const float* bias;  // P floats, never null
-    float lo, hi;
-    Act act;
-};
-
 struct PanelKernels {
     int lanes;
     int maxPanelBlocks;
@@ -137,20 +111,12 @@ struct GroupedKernels {
     void (*product)(const GroupedArgs& args);
 };
 
-struct WinogradKernels {
-    void (*in[5])(const WinogradIn& args);  // by WinogradForm::index()
-    void (*out[5])(const WinogradOut& args);
-    // Transforms g, rows of P floats for each weight (ky, kx), to a row of P floats for each point, pointStride apart.
-    void (*weight[5])(const float* g, float* u, ptrdiff_t pointStride);
-};
-
 const PanelKernels& panelKernels(Isa isa);
 const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; it does not check the CPU
 const Bf16Kernels* fp16Kernels(Isa isa);  // the same
 const DequantKernels& dequantKernels(Isa isa);
 const DepthwiseKernels& depthwiseKernels(Isa isa);
 const GroupedKernels& groupedKernels(Isa isa);
-const WinogradKernels& winogradKernels(Isa isa);
 const PackKernels& packKernels(Isa isa);
 
 }  // namespace mnnc

@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
+#include "backends/cpu/kernels/winograd/winograd_kernels.h"
 #include "backends/cpu/processor/cpu_features.h"
 #include "base/error.h"
 

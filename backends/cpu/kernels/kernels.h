@@ -10,15 +10,15 @@ enum class Isa { Portable, Neon, Sse4, Avx2, Avx512 };
 constexpr int kMaxLanes = 16;  // floats in a vector of the widest instruction set
 
 struct CpuCosts;      // cpu_costs.h
-struct PanelKernels;  // these six: conv_kernels.h
+struct PanelKernels;  // these five: conv_kernels.h
 struct Bf16Kernels;
 struct DequantKernels;
 struct DepthwiseKernels;
 struct GroupedKernels;
-struct WinogradKernels;
-struct PackKernels;   // pack.h
-struct Int8Kernels;   // int8_kernels.h
-struct W8A16Kernels;  // w8a16_kernels.h
+struct WinogradKernels;  // winograd_kernels.h
+struct PackKernels;      // pack.h
+struct Int8Kernels;      // int8_kernels.h
+struct W8A16Kernels;     // w8a16_kernels.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout

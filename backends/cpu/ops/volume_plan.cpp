@@ -14,8 +14,10 @@ bool isFlatVolume(const Conv3dParams& p, const Conv3dWindow& w) {
     for (size_t i = 1; i < 3; ++i)
         if (p.kernel[i] != 1 || p.stride[i] != 1 || w.begin[i] != 0 || w.out[i] != w.in[i]) return false;
     const bool point = p.kernel[0] == 1 && p.stride[0] == 1 && w.begin[0] == 0 && w.out[0] == w.in[0];
+    // Winograd's algorithm along the depth takes such windows, from planes of any size.
+    const bool dense = p.stride[0] == 1 && p.dilate[0] == 1 && p.kernel[0] % 2 == 1 && p.kernel[0] <= 7;
     const int64_t area = w.in[1] * w.in[2];
-    return point ? area <= std::numeric_limits<int>::max() : area <= kMaxPixels;
+    return area <= (point || dense ? int64_t{std::numeric_limits<int>::max()} : kMaxPixels);
 }
 
 ConvShape flatShape(const Conv3dParams& p, const Conv3dWindow& w) {

@@ -14,9 +14,11 @@ namespace {
 // Special kinds come before general ones. W8A16 comes before those that would expand its weights: it accepts only
 // shapes for which it is faster.
 constexpr const ConvImplementation* kImplementations[] = {
-    &kDepthwiseConv, &kW8A16Conv,     &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv,
-    &kDeconvolution, &kPhasedConv,    &kDirectConv,        &kClippedConv,    &kFewOutputsConv,
-    &kDilatedConv,   &kWinograd2Conv, &kWinograd4Conv,     &kWinograd6Conv,  &kWinograd5x5Conv,
+    &kDepthwiseConv,      &kW8A16Conv,          &kGroupedPlanesConv, &kFirstLayerConv,  &kPointwiseConv,
+    &kDeconvolution,      &kPhasedConv,         &kDirectConv,        &kClippedConv,     &kFewOutputsConv,
+    &kDilatedConv,        &kWinograd2Conv,      &kWinograd4Conv,     &kWinograd6Conv,   &kWinograd5x5Conv,
+    &kWinograd4Of1x3Conv, &kWinograd6Of1x3Conv, &kWinograd1x5Conv,   &kWinograd1x7Conv, &kWinograd4Of3x1Conv,
+    &kWinograd6Of3x1Conv, &kWinograd5x1Conv,    &kWinograd7x1Conv,
 };
 
 void checkShape(const ConvShape& s, int groups) {

@@ -176,8 +176,8 @@ class Calibration {
     double transformIn(int unit) const {
         Maps m = maps(unit);
         return transformCycles(m, [&](const float* plane, float* transforms) {
-            k_.winograd->in[unit / 2](
-                {plane, 0, kMapSide, kMapSide, 1, 1, unit, m.tilesW, 0, m.tiles, transforms, m.pointStride});
+            k_.winograd->of({unit, 3}).in({plane, 0, kMapSide, kMapSide, 1, 1, unit, unit, m.tilesW, 0, m.tiles, false,
+                                           transforms, m.pointStride});
         });
     }
 
@@ -185,8 +185,9 @@ class Calibration {
         Maps m = maps(unit);
         alignas(64) static constexpr float kZero[kMaxLanes] = {};
         return transformCycles(m, [&](float* plane, const float* transforms) {
-            k_.winograd->out[unit / 2]({transforms, m.pointStride, kMapSide, kMapSide, m.tilesW, 0, m.tiles, plane,
-                                        nullptr, kZero, 0, std::numeric_limits<float>::infinity(), Act::None});
+            k_.winograd->of({unit, 3}).out({transforms, m.pointStride, kMapSide, kMapSide, m.tilesW, 0, m.tiles, false,
+                                            plane, nullptr, kZero, 0, std::numeric_limits<float>::infinity(),
+                                            Act::None});
         });
     }
 
@@ -207,7 +208,8 @@ class Calibration {
             slot = (slot + 1) % slots;
             for (int b = 0; b < nb; ++b)
                 for (int c = 0; c < channels; ++c, at = (at + 1) % lines)
-                    k_.winograd->weight[unit / 2](taps.as<float>() + at * line, to + (size_t(c) * nb + b) * P, point);
+                    k_.winograd->of({unit, 3}).weight(taps.as<float>() + at * line, to + (size_t(c) * nb + b) * P,
+                                                      point);
         });
         return taken / cycle_ / (double(nb) * channels * points);
     }

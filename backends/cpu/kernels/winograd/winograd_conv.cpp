@@ -17,7 +17,7 @@ namespace {
 
 // The transforms of larger tiles multiply the rounding error of bf16. Measured on whole nets: F(2,3) is as exact as a
 // direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
-constexpr int kMaxBf16Unit = 2;
+constexpr int kMaxBf16Side = 4;
 // Weights that are transformed in panels are used for all tiles at once. The transforms of the tiles may take so many
 // times the second level cache.
 constexpr int kMaxTapChunks = 4;
@@ -34,33 +34,33 @@ constexpr int kMinChunkTiles = 18;
 constexpr double kForeignLine = 4;
 
 int tilesOf(const ConvShape& s, WinogradForm form) {
-    return s.batch * ceilDiv(s.oh, form.unit) * ceilDiv(s.ow, form.unit);
+    return s.batch * ceilDiv(s.oh, form.unitH()) * ceilDiv(s.ow, form.unitW());
 }
 
 int64_t transformedBytes(const Kernels& k, const ConvShape& s, WinogradForm form) {
     return int64_t{form.points()} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
 }
 
-template <int Unit, int Taps = 3>
-bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
-    constexpr ConvAlgorithm kName = Unit == 2   ? ConvAlgorithm::Winograd2
-                                    : Unit == 4 ? ConvAlgorithm::Winograd4
+bool accepts(const ConvShape& s, const ConvOptions& options, WinogradForm form) {
+    const ConvAlgorithm name = form.unit == 2   ? ConvAlgorithm::Winograd2
+                               : form.unit == 4 ? ConvAlgorithm::Winograd4
                                                 : ConvAlgorithm::Winograd6;
-    return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == Taps && s.kw == Taps &&
-           s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
-           int64_t{s.batch} * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit) <= INT_MAX &&
-           (options.algorithm == ConvAlgorithm::Auto || options.algorithm == kName);
+    // Along an axis without taps, tiles are not cut at a border.
+    return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == form.tapsH() &&
+           s.kw == form.tapsW() && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
+           (form.alongHeight() || (s.padTop == 0 && s.oh == s.ih)) &&
+           (form.alongWidth() || (s.padLeft == 0 && s.ow == s.iw)) &&
+           int64_t{s.batch} * ceilDiv(s.oh, form.unitH()) * ceilDiv(s.ow, form.unitW()) <= INT_MAX &&
+           (options.algorithm == ConvAlgorithm::Auto || options.algorithm == name);
 }
 
-template <int Unit, int Taps = 3>
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, WinogradForm form) {
     const CycleCosts& costs = k.costs->cycles;
-    constexpr WinogradForm kForm{Unit, Taps};
-    const bool bf16 = winogradUsesBf16(k, s, options, kForm);
+    const bool bf16 = winogradUsesBf16(k, s, options, form);
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
-    const int tiles = tilesOf(s, kForm), points = kForm.points();
-    const WinogradTaps taps = winogradTaps(k, s, options, kForm);
-    const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, kForm);
+    const int tiles = tilesOf(s, form), points = form.points();
+    const WinogradTaps taps = winogradTaps(k, s, options, form);
+    const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, form);
     const int m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
     // A panel's weights are transformed and multiplied a slice at a time.
@@ -69,7 +69,10 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
                            : 1;
     const double product =
         points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + slices * costs.winogradCall * ocb);
-    const double in = costs.winogradIn[kForm.side() / 2 - 1], out = costs.winogradOut[kForm.side() / 2 - 1];
+    // The costs are those of two passes, one along each axis.
+    const double passes = form.axes == WinogradForm::Axes::Both ? 1 : 0.5;
+    const double in = passes * costs.winogradIn[form.side() / 2 - 1];
+    const double out = passes * costs.winogradOut[form.side() / 2 - 1];
     const double transforms = double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb;
@@ -77,9 +80,9 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
         // The transforms of all tiles at once may not fit the cache: then they are written to the next level and read
         // again.
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
-        const double spilled = winogradChunkCount(k, s, kForm) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
-        const double expansion = points * vectors * costs.winogradTaps[kForm.side() / 2 - 1] * Taps / 3;
-        return transforms + spilled + withTraffic(k, product + expansion, kForm.weights() * vectors * k.lanes * 4);
+        const double spilled = winogradChunkCount(k, s, form) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
+        const double expansion = points * vectors * passes * costs.winogradTaps[form.side() / 2 - 1] * form.taps / 3;
+        return transforms + spilled + withTraffic(k, product + expansion, form.weights() * vectors * k.lanes * 4);
     }
     if (options.quantization.bits) {
         if (chunks > 1 && weights > costs.maxWinogradDequantized) return std::numeric_limits<double>::infinity();
@@ -91,15 +94,23 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + withTraffic(k, product, weights);
 }
 
-template <int Unit, int Taps = 3>
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return makeWinogradPlan(k, s, {Unit, Taps}, options);
+template <WinogradForm Form>
+constexpr ConvImplementation implementation(const char* name) {
+    return {
+        name, [](const Kernels&, const ConvShape& s, const ConvOptions& options) { return accepts(s, options, Form); },
+        [](const Kernels& k, const ConvShape& s, const ConvOptions& options) { return cycles(k, s, options, Form); },
+        [](const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+            return makeWinogradPlan(k, s, Form, options);
+        },
+        true};
 }
+
+constexpr auto kRows = WinogradForm::Axes::Rows, kColumns = WinogradForm::Axes::Columns;
 
 }  // namespace
 
 bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& options, WinogradForm form) {
-    return form.unit <= kMaxBf16Unit && roundsToBf16(k, s, options);
+    return form.side() <= kMaxBf16Side && roundsToBf16(k, s, options);
 }
 
 // Where convolutions of several maps share weights, each small one would transform them, too.
@@ -109,8 +120,9 @@ WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOption
     const int64_t transformed = transformedBytes(k, s, form);
     if (winogradChunkCount(k, s, form) <= kMaxTapChunks && (options.lowMemory || transformed > kMaxTransformedWeights))
         return WinogradTaps::InPanels;
-    return tilesOf(s, form) >= kManyTiles && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce
-                                                                              : WinogradTaps::Transformed;
+    // Along one axis, transformed weights are hardly larger than taps.
+    const bool atOnce = form.axes == WinogradForm::Axes::Both && tilesOf(s, form) >= kManyTiles;
+    return atOnce && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce : WinogradTaps::Transformed;
 }
 
 int winogradChunkCount(const Kernels& k, const ConvShape& s, WinogradForm form) {
@@ -122,8 +134,8 @@ int winogradChunkCount(const Kernels& k, const ConvShape& s, WinogradForm form) 
 
 WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradForm form, const ConvOptions& options) {
     WinogradChunks c;
-    c.tilesW = ceilDiv(s.ow, form.unit);
-    c.tiles = ceilDiv(s.oh, form.unit) * c.tilesW;
+    c.tilesW = ceilDiv(s.ow, form.unitW());
+    c.tiles = ceilDiv(s.oh, form.unitH()) * c.tilesW;
     c.chunks = 1;
     const int all = c.tiles * s.batch;
     c.chunkTiles = all;
@@ -146,15 +158,24 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradFo
         // Chunks are whole rows of tiles: at each end of a chunk, rows of the input are computed twice.
         c.step = c.tilesW;
         c.chunkTiles = std::max(1, (c.chunkTiles + c.tilesW / 2) / c.tilesW) * c.tilesW;
-        c.rowFloats = size_t(std::min(s.ih, c.chunkTiles / c.tilesW * form.unit + form.taps - 1)) * s.iw * k.lanes;
+        c.rowFloats =
+            size_t(std::min(s.ih, c.chunkTiles / c.tilesW * form.unitH() + form.tapsH() - 1)) * s.iw * k.lanes;
     }
     c.chunks = ceilDiv(all, c.chunkTiles);
     return c;
 }
 
-const ConvImplementation kWinograd2Conv{"winograd2", accepts<2>, cycles<2>, make<2>, true};
-const ConvImplementation kWinograd4Conv{"winograd4", accepts<4>, cycles<4>, make<4>, true};
-const ConvImplementation kWinograd6Conv{"winograd6", accepts<6>, cycles<6>, make<6>, true};
-const ConvImplementation kWinograd5x5Conv{"winograd4.5x5", accepts<4, 5>, cycles<4, 5>, make<4, 5>, true};
+const ConvImplementation kWinograd2Conv = implementation<WinogradForm{2, 3}>("winograd2");
+const ConvImplementation kWinograd4Conv = implementation<WinogradForm{4, 3}>("winograd4");
+const ConvImplementation kWinograd6Conv = implementation<WinogradForm{6, 3}>("winograd6");
+const ConvImplementation kWinograd5x5Conv = implementation<WinogradForm{4, 5}>("winograd4.5x5");
+const ConvImplementation kWinograd4Of1x3Conv = implementation<WinogradForm{4, 3, kRows}>("winograd4.1x3");
+const ConvImplementation kWinograd6Of1x3Conv = implementation<WinogradForm{6, 3, kRows}>("winograd6.1x3");
+const ConvImplementation kWinograd1x5Conv = implementation<WinogradForm{4, 5, kRows}>("winograd4.1x5");
+const ConvImplementation kWinograd1x7Conv = implementation<WinogradForm{2, 7, kRows}>("winograd2.1x7");
+const ConvImplementation kWinograd4Of3x1Conv = implementation<WinogradForm{4, 3, kColumns}>("winograd4.3x1");
+const ConvImplementation kWinograd6Of3x1Conv = implementation<WinogradForm{6, 3, kColumns}>("winograd6.3x1");
+const ConvImplementation kWinograd5x1Conv = implementation<WinogradForm{4, 5, kColumns}>("winograd4.5x1");
+const ConvImplementation kWinograd7x1Conv = implementation<WinogradForm{2, 7, kColumns}>("winograd2.7x1");
 
 }  // namespace mnnc

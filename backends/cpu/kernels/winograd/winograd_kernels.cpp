@@ -1,5 +1,6 @@
-// The transforms of Winograd convolutions F(2x2, 3x3), F(4x4, 3x3), F(6x6, 3x3) and F(4x4, 5x5).
-#include "backends/cpu/kernels/conv_kernels.h"
+// The transforms of Winograd convolutions: F(2x2, 3x3), F(4x4, 3x3), F(6x6, 3x3) and F(4x4, 5x5), and along one axis
+// F(4, 3), F(6, 3), F(4, 5) and F(2, 7).
+#include "backends/cpu/kernels/winograd/winograd_kernels.h"
 
 #include <algorithm>
 
@@ -28,7 +29,7 @@ template <int M, int K>
 struct Wino {
     static constexpr WinogradMatrices<M, K> m{};
 };
-// The input transform of A points, which F(A - 2, 3) and F(A - 4, 5) share.
+// The input transform of A points, which F(A - 2, 3), F(A - 4, 5) and F(A - 6, 7) share.
 template <int A>
 using Points = Wino<A - 2, 3>;
 
@@ -167,8 +168,8 @@ void winogradInF32(const WinogradIn& args) {
     HWY_ALIGN float edge[A * A * P];
     HWY_ALIGN float middle[A * A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
-        const int iy = tileIndex / t.tilesW * t.unit - t.padTop;
-        const int ix = tileIndex % t.tilesW * t.unit - t.padLeft;
+        const int iy = tileIndex / t.tilesW * t.unitH - t.padTop;
+        const int ix = tileIndex % t.tilesW * t.unitW - t.padLeft;
         const float* src = t.src + (ptrdiff_t(iy - t.firstRow) * t.iw + ix) * P;
         ptrdiff_t rowStride = ptrdiff_t(t.iw) * P;
         if (iy < 0 || ix < 0 || iy + A > t.ih || ix + A > t.iw) {
@@ -207,13 +208,61 @@ void winogradInF32(const WinogradIn& args) {
     }
 }
 
+// As above, along one axis.
+template <int A>
+void winogradLineInF32(const WinogradIn& args) {
+    const D d;
+    const WinogradIn t = args;
+    const ptrdiff_t stride = t.columns ? ptrdiff_t(t.iw) * P : P;
+    const int extent = t.columns ? t.ih : t.iw;
+    HWY_ALIGN float edge[A * P];
+    for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
+        const int iy = tileIndex / t.tilesW * t.unitH - t.padTop;
+        const int ix = tileIndex % t.tilesW * t.unitW - t.padLeft;
+        const int first = t.columns ? iy : ix;
+        const float* src = t.src + (ptrdiff_t(iy - t.firstRow) * t.iw + ix) * P;
+        ptrdiff_t step = stride;
+        if (first < 0 || first + A > extent) {
+            HWY_UNROLL(1)
+            for (int i = 0; i < A; ++i) {
+                const bool inside = first + i >= 0 && first + i < extent;
+                hn::Store(inside ? hn::LoadU(d, src + i * stride) : hn::Zero(d), d, edge + i * P);
+            }
+            src = edge;
+            step = P;
+        }
+        V in[A], out[A];
+        HWY_UNROLL(8)
+        for (int i = 0; i < A; ++i) in[i] = hn::LoadU(d, src + i * step);
+        inputRows<A, 0>(d, in, out);
+        float* dst = t.dst + ptrdiff_t(tileIndex - t.t0) * P;
+        HWY_UNROLL(8)
+        for (int i = 0; i < A; ++i, dst = nextAddress(dst, t.pointStride)) hn::StoreU(out[i], d, dst);
+    }
+}
+
+// The bias of outputs, and their limits.
+struct Epilogue {
+    V bias, lo, hi;
+    bool plain;  // there is no activation
+};
+HWY_INLINE Epilogue epilogueOf(D d, const WinogradOut& t) {
+    return {hn::LoadU(d, t.bias), hn::Set(d, t.lo), hn::Set(d, t.hi), t.act == Act::None};
+}
+
+HWY_INLINE void storeOutput(D d, const WinogradOut& t, const Epilogue& e, V out, ptrdiff_t at) {
+    V v = hn::Add(out, e.bias);
+    if (t.residual) v = hn::Add(v, hn::LoadU(d, t.residual + at));
+    if (e.plain) v = hn::Min(hn::Max(v, e.lo), e.hi);
+    hn::StoreU(v, d, t.dst + at);
+}
+
 template <int M, int K>
 void winogradOutF32(const WinogradOut& args) {
     constexpr int A = M + K - 1;
     const D d;
     const WinogradOut t = args;  // as above
-    const bool plain = t.act == Act::None;
-    const V bias = hn::LoadU(d, t.bias), lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+    const Epilogue epilogue = epilogueOf(d, t);
     HWY_ALIGN float middle[M * A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
         const int oy = tileIndex / t.tilesW * M, ox = tileIndex % t.tilesW * M;
@@ -239,12 +288,36 @@ void winogradOutF32(const WinogradOut& args) {
             HWY_UNROLL(8)
             for (int x = 0; x < M; ++x) {
                 if (x >= columns) break;
-                V v = hn::Add(out[x], bias);
-                if (t.residual) v = hn::Add(v, hn::LoadU(d, t.residual + at + x * P));
-                if (plain) v = hn::Min(hn::Max(v, lo), hi);
-                hn::StoreU(v, d, t.dst + at + x * P);
+                storeOutput(d, t, epilogue, out[x], at + x * P);
             }
-            if (!plain) activate(t.dst + at, size_t(columns) * P, t.act, t.lo, t.hi);
+            if (!epilogue.plain) activate(t.dst + at, size_t(columns) * P, t.act, t.lo, t.hi);
+        }
+    }
+}
+
+// As above, along one axis.
+template <int M, int K>
+void winogradLineOutF32(const WinogradOut& args) {
+    constexpr int A = M + K - 1;
+    const D d;
+    const WinogradOut t = args;
+    const Epilogue epilogue = epilogueOf(d, t);
+    const ptrdiff_t step = t.columns ? ptrdiff_t(t.ow) * P : P;
+    for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
+        const int oy = tileIndex / t.tilesW * (t.columns ? M : 1), ox = tileIndex % t.tilesW * (t.columns ? 1 : M);
+        V in[A], out[M];
+        const float* from = t.src + ptrdiff_t(tileIndex - t.t0) * P;
+        HWY_UNROLL(8)
+        for (int i = 0; i < A; ++i, from = nextAddress(from, t.pointStride)) in[i] = hn::LoadU(d, from);
+        pairUp<A, 0>(in);
+        outputRows<M, K, 0>(d, in, out);
+        // Not unrolled: that would triple the code for a small part of the time.
+        const int count = std::min(M, t.columns ? t.oh - oy : t.ow - ox);
+        const ptrdiff_t at = (ptrdiff_t(oy) * t.ow + ox) * P;
+        HWY_UNROLL(1)
+        for (int i = 0; i < count; ++i) {
+            storeOutput(d, t, epilogue, out[i], at + i * step);
+            if (!epilogue.plain) activate(t.dst + at + i * step, size_t{P}, t.act, t.lo, t.hi);
         }
     }
 }
@@ -267,15 +340,30 @@ void winogradWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
     }
 }
 
+template <int M, int K>
+void winogradLineWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
+    constexpr int A = M + K - 1;
+    const D d;
+    V in[K], out[A];
+    for (int i = 0; i < K; ++i) in[i] = hn::LoadU(d, g + i * P);
+    weightRows<M, K, 0>(d, in, out);
+    for (int i = 0; i < A; ++i) hn::StoreU(out[i], d, u + i * pointStride);
+}
+
+template <int M, int K>
+constexpr WinogradTransforms bothAxes() {
+    return {M, K, true, &winogradInF32<M + K - 1>, &winogradOutF32<M, K>, &winogradWeightF32<M, K>};
+}
+template <int M, int K>
+constexpr WinogradTransforms oneAxis() {
+    return {M, K, false, &winogradLineInF32<M + K - 1>, &winogradLineOutF32<M, K>, &winogradLineWeightF32<M, K>};
+}
+
 }  // namespace
 
 const WinogradKernels& winogradKernelsTable() {
-    static constexpr WinogradKernels table = {
-        {nullptr, &winogradInF32<4>, &winogradInF32<6>, &winogradInF32<8>, &winogradInF32<8>},
-        {nullptr, &winogradOutF32<2, 3>, &winogradOutF32<4, 3>, &winogradOutF32<6, 3>, &winogradOutF32<4, 5>},
-        {nullptr, &winogradWeightF32<2, 3>, &winogradWeightF32<4, 3>, &winogradWeightF32<6, 3>,
-         &winogradWeightF32<4, 5>},
-    };
+    static constexpr WinogradKernels table = {{bothAxes<2, 3>(), bothAxes<4, 3>(), bothAxes<6, 3>(), bothAxes<4, 5>(),
+                                               oneAxis<4, 3>(), oneAxis<6, 3>(), oneAxis<4, 5>(), oneAxis<2, 7>()}};
     return table;
 }
 

@@ -1,4 +1,4 @@
-// Winograd convolutions F(unit x unit, taps x taps): tiles of the input are transformed, multiplied point by point, and
+// Winograd convolutions: tiles of the input are transformed, multiplied point by point, and
 // transformed back, as many tiles at a time as the second level cache holds.
 #include "backends/cpu/kernels/winograd/winograd_plan.h"
 
@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 #include "backends/cpu/kernels/winograd/winograd_weights.h"
@@ -47,6 +48,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         : k_(k),
           s_(shape),
           form_(form),
+          transforms_(k.winograd->of(form)),
           points_(form.points()),
           icb_(ceilDiv(shape.ic, k.lanes)),
           ocb_(ceilDiv(shape.oc, k.lanes)),
@@ -62,9 +64,10 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     int64_t packedWeightBytes() const override { return static_cast<int64_t>(weights_.packedBytes()); }
     std::string weightVariant() const override { return weights_.variant(); }
     std::string algorithm() const override {
-        return format("winograd%d%s%s%s", form_.unit, form_.taps == 5 ? ".5x5" : "", bf16_ ? "." : "",
-                      bf16_ ? k_.bf16->type : "") +
-               weights_.suffix();
+        std::string name = format("winograd%d", form_.unit);
+        if (form_.weights() != 9) name += format(".%dx%d", form_.tapsH(), form_.tapsW());
+        if (bf16_) name += format(".%s", k_.bf16->type);
+        return name + weights_.suffix();
     }
 
     int64_t scratchBytes(int threads) const override {
@@ -152,8 +155,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     };
     Planes planesOf(const Job& job, int n, int block, int t0, int t1, float* rows) const {
         if (!job.rows) return {job.src + (size_t(n) * icb_ + block) * s_.ih * s_.iw * k_.lanes, 0};
-        const int first = std::clamp(t0 / c_.tilesW * form_.unit - s_.padTop, 0, s_.ih);
-        const int end = std::clamp((t1 - 1) / c_.tilesW * form_.unit - s_.padTop + form_.side(), first, s_.ih);
+        const int first = std::clamp(t0 / c_.tilesW * form_.unitH() - s_.padTop, 0, s_.ih);
+        const int end = std::clamp((t1 - 1) / c_.tilesW * form_.unitH() - s_.padTop + form_.sideH(), first, s_.ih);
         return {job.rows->rows(block, first, end, rows), first};
     }
 
@@ -188,9 +191,9 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             float* const at = v + (size_t(b) * m + from) * P;
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
                 const Planes planes = planesOf(job, n, b, t0, t1, slot.rows);
-                k_.winograd->in[form_.index()]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft,
-                                                form_.unit, c_.tilesW, t0, t1, at + size_t(before) * P,
-                                                static_cast<ptrdiff_t>(inPoint_)});
+                transforms_.in({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft, form_.unitH(),
+                                form_.unitW(), c_.tilesW, t0, t1, !form_.alongWidth(), at + size_t(before) * P,
+                                static_cast<ptrdiff_t>(inPoint_)});
             });
         });
         products(job, v, y, m, slot.strip, pool);
@@ -199,10 +202,10 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
                 const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
                 const PostOps& post = job.post;
-                k_.winograd->out[form_.index()]({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_), s_.oh,
-                                                 s_.ow, c_.tilesW, t0, t1, job.dst + plane,
-                                                 post.residual ? post.residual + plane : nullptr, post.bias + b * P,
-                                                 post.lo, post.hi, post.act});
+                transforms_.out({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_), s_.oh, s_.ow, c_.tilesW,
+                                 t0, t1, !form_.alongWidth(), job.dst + plane,
+                                 post.residual ? post.residual + plane : nullptr, post.bias + b * P, post.lo, post.hi,
+                                 post.act});
             });
         });
     }
@@ -302,6 +305,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     const Kernels& k_;
     const ConvShape s_;
     const WinogradForm form_;
+    const WinogradTransforms& transforms_;
     const int points_, icb_, ocb_, threads_;
     const bool bf16_;
     const WinogradChunks c_;

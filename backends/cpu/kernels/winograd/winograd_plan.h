@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "backends/cpu/kernels/conv/conv.h"
-#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/winograd/winograd_kernels.h"
 
 namespace mnnc {
 

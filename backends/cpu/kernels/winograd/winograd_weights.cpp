@@ -190,16 +190,16 @@ template <typename Taps>
 void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, float* out,
                                 ptrdiff_t point) const {
     const int P = k_.lanes, width = panel.nb * P;
+    const auto weight = k_.winograd->of(options_.form).weight;
     out += (block - panel.block) * P;
-    for (int c = channels.begin; c < channels.end; ++c, out += width)
-        k_.winograd->weight[options_.form.index()](taps.channel(c), out, point);
+    for (int c = channels.begin; c < channels.end; ++c, out += width) weight(taps.channel(c), out, point);
 }
 
 template <typename Taps>
 void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, uint16_t* out,
                                 ptrdiff_t point) const {
     const int P = k_.lanes, width = panel.nb * P;
-    const auto weight = k_.winograd->weight[options_.form.index()];
+    const auto weight = k_.winograd->of(options_.form).weight;
     out += (block - panel.block) * 2 * P;
     alignas(64) float u[2][64 * 16];
     for (int c = channels.begin; c < channels.end; c += 2, out += 2 * width) {

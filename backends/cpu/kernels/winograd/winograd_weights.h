@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backends/cpu/kernels/conv/conv.h"
-#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/dequant/dequant_panels.h"
+#include "backends/cpu/kernels/winograd/winograd_kernels.h"
 
 namespace mnnc {
 
