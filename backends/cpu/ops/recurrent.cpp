@@ -181,7 +181,7 @@ class Recurrent final : public CommandExecution {
         }
         if (together_ || (cell_ == Cell::Gru && !resetAfter_)) {
             float* bias = at(frame, own.bias);
-            const auto both = static_cast<size_t>(2 * hidden_);
+            const auto both = 2 * static_cast<size_t>(hidden_);
             std::copy_n(inData<float>(frame, gruInput(d, 1)), both, bias);
             std::copy_n(inData<float>(frame, gruInput(d, 3)), hidden_, bias + both);
             const float* recurrent = inData<float>(frame, gruInput(d, 4));
