@@ -38,6 +38,7 @@ format() { sources | xargs -P "$(nproc)" -n 60 "$formatter" --dry-run -Werror; }
 check "format (scripts/check.sh --fix mends it)" format
 check "order of rooms" python3 tests/layout/arrows.py .
 check "headers of a system" python3 tests/layout/systems.py .
+check "instruction sets" python3 tests/layout/targets.py .
 check "executions that change" python3 tests/layout/frames.py .
 check "comments" python3 tests/layout/comments.py .
 check "generated files (scripts/check.sh --fix mends them)" python3 bindings/generate.py --check

@@ -15,6 +15,8 @@ PLANTS = [
     ("impl/base/log.cpp", '#include "base/log.h"\n', '#include "base/log.h"\n\n#include "plan/graph.h"\n', "impl/base/log.cpp includes impl/plan/graph.h"),
     ("impl/base/log.h", "#pragma once\n", "#pragma once\n#include <unistd.h>\n", "impl/base/log.h includes <unistd.h>"),
     ("impl/tensor/shape.h", "#pragma once\n", "#pragma once\n#ifdef _WIN32\n#endif\n", "impl/tensor/shape.h depends on _WIN32"),
+    ("backends/cpu/kernels/w8a16/w8a16_row_kernels.cpp", '#include "backends/cpu/kernels/dispatch.h"\n', "",
+     "w8a16_row_kernels.cpp includes hwy/foreach_target.h without"),
     ("backends/cpu/ops/split.h", "#pragma once\n", "#pragma once\nstruct Planted {\n    mutable int planted;\n};\n", "a run could change: mutable int planted"),
     ("impl/base/stopwatch.h", "#pragma once\n", "#pragma once\n// Of a planted comment.\n", "stopwatch.h:"),
     ("include/mnn_c.h", "/* Ends mnn_tensor_map()", "/* Planted. */\nMNN_C_API mnn_status mnn_planted(void);\n\n/* Ends mnn_tensor_map()", "exports.txt"),

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backends/cpu/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/w8a16/w8a16_row_kernels.cpp"
 // foreach_target.h must come first.
