@@ -30,7 +30,7 @@ HWY_INLINE void tapRange(int origin, int dilate, int n, int extent, int& first, 
 }
 
 // The number of outputs side by side, and of neighbouring taps that share their inputs: as many as 32 registers hold.
-constexpr int kOutputs = 8, kSharedTaps = P == 16 || HWY_ARCH_ARM_A64 ? 4 : 1;
+constexpr int kOutputs = 8, kSharedTaps = kManyRegisters ? 4 : 1;
 
 // Computes C outputs side by side from taps [ky0, ky1) x [kx0, kx1), all of them inside the map.
 template <int C>
@@ -129,9 +129,12 @@ void anyRowsF32(const DepthwiseArgs& t) {
     }
 }
 
-// Returns whether there are tiles for the kernel. Those of 7x7 need 32 registers.
+// Whether the registers hold enough sums of a 7x7 kernel beside a row of weights or of inputs.
+constexpr bool kHasTiles7 = P == 16 || kFewRegisters;
+
+// Returns whether there are tiles for the kernel.
 bool isSquare(const ConvShape& s) {
-    return s.kh == s.kw && (s.kw == 3 || s.kw == 5 || (P == 16 && s.kw == 7 && s.strideW == 1)) &&
+    return s.kh == s.kw && (s.kw == 3 || s.kw == 5 || (kHasTiles7 && s.kw == 7 && s.strideW == 1)) &&
            s.strideH == s.strideW && s.strideW <= 2 && s.dilateH == 1 && s.dilateW == 1;
 }
 
@@ -142,7 +145,7 @@ void depthwiseInside(const DepthwiseArgs& t) {
     if (plain && s.kw == 3 && s.strideW == 2) return squareRowsF32<3, 2>(t);
     if (plain && s.kw == 5 && s.strideW == 1) return squareRowsF32<5, 1>(t);
     if (plain && s.kw == 5 && s.strideW == 2) return squareRowsF32<5, 2>(t);
-    if constexpr (P == 16)
+    if constexpr (kHasTiles7)
         if (plain && s.kw == 7) return squareRowsF32<7, 1>(t);
     anyRowsF32(t);
 }

@@ -1,4 +1,4 @@
-// Depthwise convolutions with square kernels (3x3, 5x5; stride 1, 2), the most common ones: tiles of outputs in
+// Depthwise convolutions with square kernels (3x3, 5x5, 7x7; stride 1, 2), the most common ones: tiles of outputs in
 // registers. It is included once per instruction set, hence the toggling guard.
 #if defined(MNNC_DEPTHWISE_TILES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_DEPTHWISE_TILES_INL_H
@@ -14,6 +14,7 @@
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
 #include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
+#include "backends/cpu/kernels/next_address.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
@@ -46,68 +47,132 @@ struct Tiles {
     ptrdiff_t at;    // of the first output
 };
 
+// 32 registers hold the sums of a tile beside the inputs of a row, and often the weights. 16 registers hold enough sums
+// beside one input and the weights of a row; but with stride 2 these wait for one another where a row has few taps.
+// Without vector instructions the compiler keeps all of it in memory.
+constexpr bool kManyRegisters = P == 16 || HWY_ARCH_ARM_A64;
+constexpr bool kFewRegisters = !kManyRegisters && HWY_TARGET != HWY_EMU128;
+template <int K, int S>
+constexpr bool kOneInput = kFewRegisters && !(K == 3 && S == 2);
+template <int K, int S>
+constexpr int kMaxRows = K > 3 && kOneInput<K, S> ? 1 : 2;
+template <int K, int S>
+constexpr int kMaxColumns = P == 16            ? (S == 1 ? 7 : 4)
+                            : !kOneInput<K, S> ? (K == 3 && S == 1 ? 3 : 2)
+                            : K == 5           ? 8
+                            : K == 7           ? 7
+                                               : 4;
+
+// The sums of a tile of R rows of C outputs.
+template <int R, int C>
+struct TileSums {
+    V acc[R][C];
+
+    HWY_INLINE explicit TileSums(V bias) {
+        HWY_UNROLL(2)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(8)
+            for (int c = 0; c < C; ++c) acc[r][c] = bias;
+        }
+    }
+    HWY_INLINE void finish(const DepthwiseArgs& t, ptrdiff_t at, V lo, V hi) {
+        const ptrdiff_t line = ptrdiff_t(t.shape->ow) * P;
+        HWY_UNROLL(2)
+        for (int r = 0; r < R; ++r, at += line)
+            finishRow<C>(D(), acc[r], t.dst + at, t.residual ? t.residual + at : nullptr, lo, hi, t.act);
+    }
+};
+
+// Adds the taps of a tile, a row of inputs at a time.
+template <int K, int S, int R, int C>
+HWY_INLINE void addRows(D d, const float* const* rows, ptrdiff_t offset, const float* w, const V* weights,
+                        TileSums<R, C>& sums) {
+    constexpr int kColumns = (C - 1) * S + K;
+    HWY_UNROLL(8)
+    for (int y = 0; y < (R - 1) * S + K; ++y) {
+        const float* from = rows[y] + offset;
+        V x[kColumns];
+        HWY_UNROLL(16)
+        for (int column = 0; column < kColumns; ++column) x[column] = hn::LoadU(d, from + column * P);
+        HWY_UNROLL(2)
+        for (int r = 0; r < R; ++r) {
+            const int ky = y - r * S;
+            if (ky < 0 || ky >= K) continue;
+            HWY_UNROLL(8)
+            for (int kx = 0; kx < K; ++kx) {
+                const int tap = ky * K + kx;
+                const V weight = weights ? weights[tap] : hn::LoadU(d, w + tap * P);
+                HWY_UNROLL(8)
+                for (int c = 0; c < C; ++c) sums.acc[r][c] = hn::MulAdd(x[c * S + kx], weight, sums.acc[r][c]);
+            }
+        }
+    }
+}
+
+// Adds what row y of the inputs of a tile contributes, one input at a time.
+template <int K, int S, int R, int C>
+HWY_INLINE void addInputs(D d, const float* from, const float* w, int y, TileSums<R, C>& sums) {
+    V weights[R][K];
+    HWY_UNROLL(2)
+    for (int r = 0; r < R; ++r) {
+        const int ky = y - r * S;
+        if (R > 1 && (ky < 0 || ky >= K)) continue;
+        HWY_UNROLL(8)
+        for (int kx = 0; kx < K; ++kx) weights[r][kx] = hn::LoadU(d, w + (ky * K + kx) * P);
+    }
+    HWY_UNROLL(32)
+    for (int column = 0; column < (C - 1) * S + K; ++column) {
+        const V x = hn::LoadU(d, from + column * P);
+        HWY_UNROLL(2)
+        for (int r = 0; r < R; ++r) {
+            if (R > 1 && (y < r * S || y >= r * S + K)) continue;
+            HWY_UNROLL(8)
+            for (int kx = 0; kx < K; ++kx) {
+                const int c = (column - kx) / S;
+                if (column < kx || c * S != column - kx || c >= C) continue;
+                sums.acc[r][c] = hn::MulAdd(x, weights[r][kx], sums.acc[r][c]);
+            }
+        }
+    }
+}
+
 // Tiles of R rows of C outputs of a K x K kernel with stride S: every input is loaded once for all the outputs of a
 // tile that use it. Each output sums its taps row by row, as everywhere.
 template <int K, int S, int R, int C>
-HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& t, const Tiles& tiles, V lo, V hi) {
+HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& args, const Tiles& tiles, V lo, V hi) {
     const D d;
-    constexpr int kRows = (R - 1) * S + K, kColumns = (C - 1) * S + K;
+    constexpr int kRows = (R - 1) * S + K;
+    // All is copied: otherwise the compiler must assume that a store of an output changes it.
+    const DepthwiseArgs t = args;
     const ptrdiff_t line = ptrdiff_t(t.shape->ow) * P;
     const V bias = hn::LoadU(d, t.bias);
-    const float* const w = t.w;
-    constexpr bool kInRegisters = K * K <= 9;
+    constexpr bool kInRegisters = !kOneInput<K, S> && K * K <= 9;
     V weights[kInRegisters ? K * K : 1];
     HWY_UNROLL(9)
-    for (int i = 0; kInRegisters && i < K * K; ++i) weights[i] = hn::LoadU(d, w + i * P);
-    // The pointers are copied: otherwise the compiler must assume that a store of an output changes them.
+    for (int i = 0; kInRegisters && i < K * K; ++i) weights[i] = hn::LoadU(d, t.w + i * P);
     const float* rows[kRows];
     HWY_UNROLL(8)
     for (int y = 0; y < kRows; ++y) rows[y] = tiles.rows[y];
     const ptrdiff_t across = tiles.across, down = tiles.down, step = tiles.step, first = tiles.at;
-    const float* const residual = t.residual;
-    float* const dst = t.dst;
-    const Act act = t.act;
     for (ptrdiff_t i = 0; i < down; ++i) {
         for (ptrdiff_t j = 0; j < across; ++j) {
-            V acc[R][C];
-            HWY_UNROLL(2)
-            for (int r = 0; r < R; ++r) {
+            TileSums<R, C> sums(bias);
+            const ptrdiff_t offset = i * step + j * C * S * P;
+            if constexpr (!kOneInput<K, S>) {
+                addRows<K, S>(d, rows, offset, t.w, kInRegisters ? weights : nullptr, sums);
+            } else if constexpr (R == 1) {
+                HWY_UNROLL(1)
+                for (int y = 0; y < K; ++y) addInputs<K, S>(d, rows[y] + offset, t.w, y, sums);
+            } else {
                 HWY_UNROLL(8)
-                for (int c = 0; c < C; ++c) acc[r][c] = bias;
+                for (int y = 0; y < kRows; ++y) addInputs<K, S>(d, rows[y] + offset, t.w, y, sums);
             }
-            HWY_UNROLL(8)
-            for (int y = 0; y < kRows; ++y) {
-                const float* from = rows[y] + i * step + j * C * S * P;
-                V x[kColumns];
-                HWY_UNROLL(16)
-                for (int column = 0; column < kColumns; ++column) x[column] = hn::LoadU(d, from + column * P);
-                HWY_UNROLL(2)
-                for (int r = 0; r < R; ++r) {
-                    const int ky = y - r * S;
-                    if (ky < 0 || ky >= K) continue;
-                    HWY_UNROLL(8)
-                    for (int kx = 0; kx < K; ++kx) {
-                        const int tap = ky * K + kx;
-                        const V weight = kInRegisters ? weights[tap] : hn::LoadU(d, w + tap * P);
-                        HWY_UNROLL(8)
-                        for (int c = 0; c < C; ++c) acc[r][c] = hn::MulAdd(x[c * S + kx], weight, acc[r][c]);
-                    }
-                }
-            }
-            const ptrdiff_t at = first + i * R * line + j * C * P;
-            HWY_UNROLL(2)
-            for (int r = 0; r < R; ++r)
-                finishRow<C>(d, acc[r], dst + at + r * line, residual ? residual + at + r * line : nullptr, lo, hi,
-                             act);
+            sums.finish(t, first + i * R * line + j * C * P, lo, hi);
         }
     }
 }
 
 using TileFn = void (*)(const DepthwiseArgs&, const Tiles&, V, V);
-
-// The number of columns that the registers hold beside the inputs of a row.
-template <int K, int S>
-constexpr int kMaxColumns = P == 16 ? (S == 1 ? 7 : 4) : (K == 3 && S == 1 ? 3 : 2);
 
 template <int K, int S, int R, int... C>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, C...>) {
@@ -115,45 +180,35 @@ constexpr void fillTiles(TileFn* out, std::integer_sequence<int, C...>) {
 }
 template <int K, int S>
 struct TileTable {
-    TileFn fn[2][kMaxColumns<K, S>] = {};
+    TileFn fn[kMaxRows<K, S>][kMaxColumns<K, S>] = {};
     constexpr TileTable() {
-        fillTiles<K, S, 1>(fn[0], std::make_integer_sequence<int, kMaxColumns<K, S>>());
-        fillTiles<K, S, 2>(fn[1], std::make_integer_sequence<int, kMaxColumns<K, S>>());
+        constexpr std::make_integer_sequence<int, kMaxColumns<K, S>> columns;
+        fillTiles<K, S, 1>(fn[0], columns);
+        if constexpr (kMaxRows<K, S> == 2) fillTiles<K, S, 2>(fn[1], columns);
     }
 };
 
-// The input of a tile at an end of its rows: copies with zeros outside the map. A row is copied once for all the output
-// rows that read it.
-template <int K, int S>
-class BorderRows {
-  public:
-    static constexpr int kReads = (kMaxColumns<K, S> - 1) * S + K;  // columns
-
-    // Returns columns ix .. ix + width of `row`, of a map `iw` wide. Rows must be requested in order.
-    HWY_INLINE const float* at(const float* src, int row, int ix, int width, int iw) {
-        float* const to = rows_[row % (S + K)];
-        if (row < made_) return to;
-        made_ = row + 1;
-        const D d;
+// Copies columns ix .. ix + width of rows [first, last) of a map `iw` wide, with zeros outside of the map.
+HWY_NOINLINE void copyColumns(const float* src, int first, int last, int ix, int width, int iw, float* to) {
+    const D d;
+    const int x0 = std::clamp(-ix, 0, width), x1 = std::clamp(iw - ix, x0, width);
+    for (int row = first; row < last; ++row, to += ptrdiff_t(width) * P) {
         const float* from = src + (ptrdiff_t(row) * iw + ix) * P;
-        const int x0 = std::clamp(-ix, 0, width), x1 = std::clamp(iw - ix, x0, width);
         for (int x = 0; x < x0; ++x) hn::Store(hn::Zero(d), d, to + x * P);
         for (int x = x0; x < x1; ++x) hn::Store(hn::LoadU(d, from + x * P), d, to + x * P);
         for (int x = x1; x < width; ++x) hn::Store(hn::Zero(d), d, to + x * P);
-        return to;
     }
-    HWY_INLINE void forget() { made_ = 0; }
+}
 
-  private:
-    HWY_ALIGN float rows_[S + K][kReads * P];
-    int made_ = 0;
-};
+// Rows of tiles that are computed together: the tiles at the ends of the rows read copies of their inputs.
+constexpr int kStripTiles = 8;
 
 template <int K, int S>
 void squareRowsF32(const DepthwiseArgs& t) {
     static constexpr TileTable<K, S> kTiles;
-    constexpr int kColumns = kMaxColumns<K, S>;
-    HWY_ALIGN static constexpr float kZeros[BorderRows<K, S>::kReads * P] = {};
+    constexpr int kRows = kMaxRows<K, S>, kColumns = kMaxColumns<K, S>, kReads = (kColumns - 1) * S + K;
+    HWY_ALIGN static constexpr float kZeros[kReads * P] = {};
+    HWY_ALIGN float border[((kStripTiles * kRows - 1) * S + K) * kReads * P];
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
@@ -167,28 +222,29 @@ void squareRowsF32(const DepthwiseArgs& t) {
     while (begin < end && (columnOf(end) - 1) * S - s.padLeft + K > s.iw) --end;
     const bool all = begin == 0 && end == tiles;
     // The rows are so few that their sums are still in the first level cache when the activation runs.
-    const int maxRows = t.act == Act::None ? INT_MAX : std::max(1, 128 / s.ow);
-    BorderRows<K, S> first, last, other;
+    const int maxDown =
+        std::min(all ? INT_MAX : kStripTiles, t.act == Act::None ? INT_MAX : std::max(1, 256 / (kRows * s.ow)));
     for (int oy = t.rowBegin; oy < t.rowEnd;) {
-        const int rows = std::min(2, t.rowEnd - oy), iy = oy * S - s.padTop, reads = (rows - 1) * S + K;
-        const bool rowsInside = iy >= 0 && iy + reads <= s.ih;
+        const int rows = std::min(kRows, t.rowEnd - oy), iy = oy * S - s.padTop, reads = (rows - 1) * S + K;
+        const bool inside = iy >= 0 && iy + reads <= s.ih;
         int down = 1;
-        if (all && rowsInside && rows == 2)
-            down = std::min({(t.rowEnd - oy) / 2, (s.ih - iy - reads) / (2 * S) + 1, maxRows});
+        if (inside) down = std::min({(t.rowEnd - oy) / rows, (s.ih - iy - reads) / (rows * S) + 1, maxDown});
         for (int i = 0; i < tiles;) {
             const int columns = columnsOf(i), ox = columnOf(i), ix = ox * S - s.padLeft;
-            const bool inside = i >= begin && i < end;
-            const int across = inside && rowsInside ? std::min(i < wide ? wide : tiles, end) - i : 1;
-            BorderRows<K, S>& border = i == 0 ? first : i == tiles - 1 ? last : other;
-            if (i != 0 && i != tiles - 1) other.forget();
-            const float* from[S + K];
-            for (int y = 0; y < reads; ++y) {
-                const int row = iy + y;
-                from[y] = row < 0 || row >= s.ih ? kZeros
-                          : inside               ? t.src + (ptrdiff_t(row) * s.iw + ix) * P
-                                                 : border.at(t.src, row, ix, (columns - 1) * S + K, s.iw);
+            const bool copied = i < begin || i >= end;
+            const int width = (columns - 1) * S + K;
+            const int across = inside && !copied ? std::min(i < wide ? wide : tiles, end) - i : 1;
+            const float* src = t.src + (ptrdiff_t(iy) * s.iw + ix) * P;
+            ptrdiff_t pitch = ptrdiff_t(s.iw) * P;
+            if (copied) {
+                const int first = std::max(iy, 0), last = std::min(iy + (down - 1) * rows * S + reads, s.ih);
+                copyColumns(t.src, first, last, ix, width, s.iw, border);
+                pitch = ptrdiff_t(width) * P;
+                src = border - (first - iy) * pitch;
             }
-            const Tiles run{from, across, down, ptrdiff_t(2 * S) * s.iw * P, (ptrdiff_t(oy) * s.ow + ox) * P};
+            const float* from[(kRows - 1) * S + K];
+            for (int y = 0; y < reads; ++y) from[y] = iy + y < 0 || iy + y >= s.ih ? kZeros : src + y * pitch;
+            const Tiles run{from, across, down, rows * S * pitch, (ptrdiff_t(oy) * s.ow + ox) * P};
             kTiles.fn[rows - 1][columns - 1](t, run, lo, hi);
             i += across;
         }
