@@ -79,8 +79,8 @@ void VolumeSlices::copy(const float* const* lanes, int64_t count, int64_t from, 
 
 void VolumeSlices::fromRows(const float* const* lanes, int64_t count, int64_t from, int64_t pixels, float* dst) const {
     const int64_t apart = depth_ * area_;  // between channels
-    bool even = true;
-    for (int64_t l = 0; l < count; ++l) even &= lanes[l] && lanes[l] == lanes[0] + l * apart;
+    bool even = lanes[0] != nullptr;
+    for (int64_t l = 1; even && l < count; ++l) even = lanes[l] == lanes[0] + l * apart;
     if (even)
         return kernels_.pack->rowsToBlock(lanes[0] + from, static_cast<size_t>(apart), static_cast<int>(count),
                                           static_cast<size_t>(pixels), dst);
