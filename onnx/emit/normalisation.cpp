@@ -1,5 +1,7 @@
 // Normalisations and the softmax family.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/error.h"
 #include "helpers.h"
@@ -21,9 +23,25 @@ V layerNorm(Call& c, V x, size_t axes, float epsilon, bool rms = false) {
     return c.b.op(OpType::LayerNorm, table, {x});
 }
 
+// Whether `list` is absent, or has `number` in each place and does not change the extents of x.
+bool isEverywhere(V list, float number, V x) {
+    if (!list) return true;
+    const size_t rank = list->rank();
+    if (!list->constant || rank > x->rank()) return false;
+    for (size_t i = 0; i < rank; ++i) {
+        const size_t axis = x->rank() - rank + i;
+        const int64_t extent = list->dims[0][i];
+        if (extent != 1 && !(x->fixed(axis) && x->dims[0][axis] == extent)) return false;
+    }
+    const std::vector<float> numbers = list->array().allFloats();
+    return !numbers.empty() &&
+           std::all_of(numbers.begin(), numbers.end(), [number](float each) { return each == number; });
+}
+
+// scale x + bias. Exporters write a normalisation without parameters with ones and zeros.
 V affine(Call& c, V x, V scale, V bias) {
-    if (scale) x = mul(c, x, scale);
-    return bias ? add(c, x, bias) : x;
+    if (!isEverywhere(scale, 1, x)) x = mul(c, x, scale);
+    return isEverywhere(bias, 0, x) ? x : add(c, x, bias);
 }
 
 void emitBatchNormalization(Call& c) {

@@ -354,6 +354,13 @@ static void layers_take_what_lies_behind_them(void** state) {
     expect_operators(layer_model, sizeof layer_model, layer, 4);
 }
 
+static void ones_and_zeros_cost_nothing(void** state) {
+    (void)state;
+    const char* types[] = {"Input", "Reshape", "LayerNorm", "Reshape", "Const", "BinaryOp"};
+    expect_operators(norm_model, sizeof norm_model, types, 4);
+    expect_operators(shifted_norm_model, sizeof shifted_norm_model, types, 6);
+}
+
 /* Computes the product of ones with the matrix of matrix_model. */
 static void products(mnn_interpreter_t* net, float sums[32]) {
     mnn_session_t* session = NULL;
@@ -619,6 +626,7 @@ int main(void) {
         cmocka_unit_test(problems_come_all_at_once),
         cmocka_unit_test(channels_are_folded_into_convolutions),
         cmocka_unit_test(layers_take_what_lies_behind_them),
+        cmocka_unit_test(ones_and_zeros_cost_nothing),
         cmocka_unit_test(layers_with_the_same_weights_share_them),
         cmocka_unit_test(weights_have_the_wanted_form),
         cmocka_unit_test(weights_beside_are_saved_and_found),

@@ -29,7 +29,11 @@ def main():
     layer = [onnx.node("MatMul", ["x", "w"], ["a"]), onnx.node("Add", ["a", "b"], ["c"]), onnx.node("Relu", ["c"], ["y"])]
     rms = [onnx.node("Mul", ["x", "x"], ["q"]), onnx.node("ReduceMean", ["q"], ["v"], axes=[-1]), onnx.node("Add", ["v", "e"], ["a"]),
            onnx.node("Sqrt", ["a"], ["r"]), onnx.node("Div", ["o", "r"], ["i"]), onnx.node("Mul", ["x", "i"], ["n"]), onnx.node("Mul", ["g", "n"], ["y"])]
+    own = [onnx.node("InstanceNormalization", ["x", "s", "b"], ["y"])]
+    ones = onnx.floats("s", [2], [1, 1])
     behind = (
+        ("norm_model", own, [1, 2, 2, 4], [1, 2, 2, 4], [ones, onnx.floats("b", [2], [0, 0])]),
+        ("shifted_norm_model", own, [1, 2, 2, 4], [1, 2, 2, 4], [ones, onnx.floats("b", [2], [0, 1])]),
         ("rms_model", rms, [2, 8], [2, 8], [onnx.floats("e", [], [1e-5]), onnx.floats("o", [], [1]), onnx.floats("g", [8], range(8))]),
         ("volume_model", volume, [1, 1, 2, 2, 2], [1, 2, 2, 2, 2], [onnx.floats("w", [2, 1, 1, 1, 1], [2, 3]), *numbers[1:5]]),
         ("transposed_model", transposed, [1, 1, 2, 4], [1, 2, 2, 4], [onnx.floats("w", [1, 2, 1, 1], [2, 3]), *numbers[1:]]),
