@@ -159,7 +159,9 @@ bool useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     if (triggered) token.trigger();
     mnn_session_t* session = nullptr;
     const mnn_status status = mnn_session_create(net, &config, &session);
-    if (triggered != (status == MNN_ERROR_CANCELLED)) fuzz::defect("a creation with a token", status);
+    // A name with a zero byte in it ends there, and no tensor has the rest: arguments are checked before the token.
+    const bool named = status != MNN_ERROR_NOT_FOUND || names.empty();
+    if (named && triggered != (status == MNN_ERROR_CANCELLED)) fuzz::defect("a creation with a token", status);
     if (triggered) {
         config.cancel = nullptr;
         if (!FINE(mnn_session_create(net, &config, &session), fuzz::kPlanning, fuzz::kCreate)) return false;

@@ -27,10 +27,18 @@ bool wellFormed(std::span<const uint8_t> bytes) {
     return verifier.VerifyBuffer<wire::Net>(nullptr);
 }
 
-// Parameters with a type but without a table cannot be packed again.
+// Parameters with a type but without a table cannot be packed again. The commands of a loop are operators, too.
+void dropLostParameters(wire::OpT& op) {
+    if (!op.main.value) op.main.Reset();
+    wire::LoopParamT* loop = op.main.AsLoopParam();
+    if (!loop) return;
+    for (auto* commands : {&loop->commands, &loop->initCommand})
+        for (auto& command : *commands)
+            if (command->op) dropLostParameters(*command->op);
+}
+
 void dropLostParameters(std::vector<std::unique_ptr<wire::OpT>>& ops) {
-    for (auto& op : ops)
-        if (!op->main.value) op->main.Reset();
+    for (auto& op : ops) dropLostParameters(*op);
 }
 
 std::unique_ptr<wire::NetT> unpack(std::span<const uint8_t> bytes) {
