@@ -284,6 +284,17 @@ inline ConvShape oneRowKernel(ConvShape s) {
     return s;
 }
 
+// Returns the shape of a series in time: a map of one column.
+inline ConvShape series(int channels, int length, int k, int stride, int dilate, int pad, int batch = 1) {
+    ConvShape s = shape(channels, length, 1, channels, 1, 1, 1, 0, batch);
+    s.kh = k;
+    s.strideH = stride;
+    s.dilateH = dilate;
+    s.padTop = pad;
+    s.oh = (length + 2 * pad - (k - 1) * dilate - 1) / stride + 1;
+    return s;
+}
+
 inline ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int dilate, int pad, int extra = 0,
                                  int batch = 1) {
     ConvShape s = shape(ic, ih, iw, oc, 1, 1, 1, 0, batch);

@@ -232,6 +232,17 @@ TEST(KernelsConv, Depthwise) {
     }
     check({shape(20, 30, 33, 20, 9, 1, 3, 12), options(20)});
     check({oneRowKernel(shape(20, 30, 41, 20, 11, 1, 1, 5)), options(20)});
+    for (int dilate : {2, 16}) check({oneRowKernel(shape(20, 3, 301, 20, 3, 1, dilate, dilate)), options(20)});
+    // Series in time, whose rows are divided among threads; paddings beyond the kernel, and negative ones.
+    for (int k : {1, 3, 8})
+        for (int stride : {1, 2, 5})
+            for (int dilate : {1, 16})
+                for (int pad : {-3, 0, (k - 1) * dilate / 2, 40}) {
+                    Case c{series(20, 301, k, stride, dilate, pad, 2), options(20)};
+                    c.residual = true;
+                    c.act = Act::HardSwish;
+                    check(c);
+                }
     // Interleaved maps of one size and of several, and dilations beyond the map.
     for (int k : {3, 5, 7})
         for (int dilate : {2, 3, 6, 20}) {

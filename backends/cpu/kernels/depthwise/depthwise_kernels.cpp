@@ -211,10 +211,33 @@ void dilatedF32(const DepthwiseArgs& t) {
         }
 }
 
+// A map of one column, such as a series in time, lies in memory as a row.
+void columnF32(const DepthwiseArgs& t) {
+    ConvShape row = *t.shape;
+    std::swap(row.ih, row.iw);
+    std::swap(row.kh, row.kw);
+    std::swap(row.strideH, row.strideW);
+    std::swap(row.dilateH, row.dilateW);
+    row.padLeft = row.padTop - t.rowBegin * row.strideW;
+    row.padTop = 0;
+    row.oh = 1;
+    row.ow = t.rowEnd - t.rowBegin;
+    DepthwiseArgs inside = t;
+    inside.shape = &row;
+    inside.dst = t.dst + ptrdiff_t(t.rowBegin) * P;
+    inside.residual = t.residual ? t.residual + ptrdiff_t(t.rowBegin) * P : nullptr;
+    inside.rowBegin = 0;
+    inside.rowEnd = 1;
+    depthwiseInside(inside);
+}
+
 void depthwiseF32(const DepthwiseArgs& t) {
     const ConvShape& s = *t.shape;
+    if (s.iw == 1 && s.ow == 1 && s.kw == 1 && s.padLeft == 0) return columnF32(t);
     const bool dense = s.dilateH == 1 && s.dilateW == 1, unitStride = s.strideH == 1 && s.strideW == 1;
-    if (!dense && unitStride && s.kw > 1 && !t.residual && Interleaved(s).isSmall(s)) return dilatedF32(t);
+    // Few outputs of a long row are at its border.
+    const bool longRow = s.kh == 1 && s.ow > int64_t{8} * (s.kw - 1) * s.dilateW;
+    if (!dense && unitStride && s.kw > 1 && !longRow && !t.residual && Interleaved(s).isSmall(s)) return dilatedF32(t);
     const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
     // A small map is mostly border: from a copy with a border every output is computed the fast way. Outputs at the
     // border of a large map wait for their sums unless there are tiles for them, which have copies of their own.
