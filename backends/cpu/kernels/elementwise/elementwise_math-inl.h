@@ -237,14 +237,53 @@ HWY_INLINE V vsilu(V x) {
     return hn::Mul(x, vsigmoid(x));
 }
 
+// tanh is x + x^3 p(x^2) below 0.625, whose polynomial was fitted for this file (error 7e-9), and 1 - 2 / (e^2|x| + 1)
+// above; beyond 10 it is 1.
 HWY_INLINE V vtanh(V x) {
-    const D d;
-    // tanh = m / (m + 2) with m = e^(2|x|) - 1; beyond 10 it is 1.
-    const V a = hn::Abs(x);
-    const V m = vexpm1(hn::Min(k(20), hn::Add(a, a)));
-    const V t = hn::Div(m, hn::Add(m, k(2)));
-    // Min may have dropped a NaN.
-    return hn::IfThenElse(hn::Eq(x, x), hn::CopySignToAbs(t, x), hn::NaN(d));
+    const V a = hn::Abs(x), s = hn::Mul(x, x);
+    V p = k(-0.00566698005f);
+    p = hn::MulAdd(p, s, k(0.0206061807f));
+    p = hn::MulAdd(p, s, k(-0.0537300073f));
+    p = hn::MulAdd(p, s, k(0.133313313f));
+    p = hn::MulAdd(p, s, k(-0.333332777f));
+    const V small = hn::MulAdd(hn::Mul(p, s), a, a);
+    const V held = limit::Min(k(10), a);
+    const V rest = vreciprocal(hn::Add(k(1), expNormal(hn::Add(held, held))));
+    const V large = hn::NegMulAdd(rest, k(2), k(1));
+    return hn::CopySignToAbs(hn::IfThenElse(hn::Lt(a, k(0.625f)), small, large), x);
+}
+
+// The functions of Highway take a limited range; the others, and what is no number, are computed one by one.
+template <typename Each>
+HWY_NOINLINE V eachLane(V x, Each each) {
+    HWY_ALIGN float lanes[kLanes];
+    hn::Store(x, D(), lanes);
+    for (float& lane : lanes) lane = each(lane);
+    return hn::Load(D(), lanes);
+}
+HWY_INLINE bool allWithin(V x, float most) {
+    return hn::AllTrue(D(), hn::Le(hn::Abs(x), k(most)));
+}
+constexpr float kMaxAngle = 39000;
+HWY_INLINE V vsin(V x) {
+    if (HWY_LIKELY(allWithin(x, kMaxAngle))) return hn::Sin(D(), x);
+    return eachLane(x, [](float each) { return std::sin(each); });
+}
+HWY_INLINE V vcos(V x) {
+    if (HWY_LIKELY(allWithin(x, kMaxAngle))) return hn::Cos(D(), x);
+    return eachLane(x, [](float each) { return std::cos(each); });
+}
+HWY_INLINE V vasin(V x) {
+    if (HWY_LIKELY(allWithin(x, 1))) return hn::Asin(D(), x);
+    return eachLane(x, [](float each) { return std::asin(each); });
+}
+HWY_INLINE V vacos(V x) {
+    if (HWY_LIKELY(allWithin(x, 1))) return hn::Acos(D(), x);
+    return eachLane(x, [](float each) { return std::acos(each); });
+}
+HWY_INLINE V vatan(V x) {
+    if (HWY_LIKELY(allWithin(x, 3e38f))) return hn::Atan(D(), x);
+    return eachLane(x, [](float each) { return std::atan(each); });
 }
 
 // erf is x + x p(x^2) below 0.92 and 1 - e^q(x) above. The polynomials were fitted for this file (error 2e-8 and 5e-9).
@@ -269,7 +308,7 @@ HWY_INLINE V erfcLarge(V t) {  // 0.9 <= t
     p = hn::MulAdd(p, t, k(-0.632622957f));
     p = hn::MulAdd(p, t, k(-1.12978327f));
     p = hn::MulAdd(p, t, k(0.000213403342f));
-    return vexp(p);
+    return expNormal(p);
 }
 HWY_INLINE V verf(V x) {
     const D d;

@@ -43,6 +43,11 @@ MNNC_UNARY(Log1pFn, vlog1p(x))
 MNNC_UNARY(Softplus, hn::Add(hn::Max(x, k(0)), vlog1p(vexp(hn::Neg(hn::Abs(x))))))
 MNNC_UNARY(Sign, hn::IfThenElseZero(hn::Ne(x, k(0)), hn::IfThenElseZero(hn::Eq(x, x), hn::CopySign(k(1), x))))
 MNNC_UNARY(RoundEven, hn::Round(x))
+MNNC_UNARY(SinFn, vsin(x))
+MNNC_UNARY(CosFn, vcos(x))
+MNNC_UNARY(AsinFn, vasin(x))
+MNNC_UNARY(AcosFn, vacos(x))
+MNNC_UNARY(AtanFn, vatan(x))
 MNNC_UNARY(ErfFn, verf(x))
 MNNC_UNARY(Expm1Fn, vexpm1(x))
 MNNC_UNARY(Sigmoid, vsigmoid(x))
@@ -169,16 +174,15 @@ void activate(float* data, size_t count, Act act, float lo, float hi) {
 const UnaryKernels& unaryTable() {
     static constexpr UnaryKernels table = {
         {
-            unary<Abs>,        unary<Neg>,       unary<Floor>,    unary<Ceil>,      unary<Square>,
-            unary<Sqrt>,       unary<Rsqrt>,     unary<ExpFn>,    unary<LogFn>,     nullptr,
-            nullptr,           nullptr,          nullptr,         nullptr,          nullptr,  // sin .. atan
-            unary<Reciprocal>, unary<Log1pFn>,   unary<Softplus>, nullptr,          nullptr,
-            nullptr,           nullptr,  // acosh, sinh, asinh, atanh
-            unary<Sign>,       unary<RoundEven>,
-            nullptr,                                       // cosh
-            unary<ErfFn>,      nullptr,          nullptr,  // erfc, erfinv
-            unary<Expm1Fn>,    unary<Sigmoid>,   unary<TanhFn>,   unary<HardSwish>, unary<GeluTanh>,
-            unary<GeluErf>,    unary<Silu>,
+            unary<Abs>,     unary<Neg>,       unary<Floor>,  unary<Ceil>,       unary<Square>,   unary<Sqrt>,
+            unary<Rsqrt>,   unary<ExpFn>,     unary<LogFn>,  unary<SinFn>,      unary<CosFn>,    nullptr /* tan */,
+            unary<AsinFn>,  unary<AcosFn>,    unary<AtanFn>, unary<Reciprocal>, unary<Log1pFn>,  unary<Softplus>,
+            nullptr,        nullptr,          nullptr,       nullptr,  // acosh, sinh, asinh, atanh
+            unary<Sign>,    unary<RoundEven>,
+            nullptr,                                    // cosh
+            unary<ErfFn>,   nullptr,          nullptr,  // erfc, erfinv
+            unary<Expm1Fn>, unary<Sigmoid>,   unary<TanhFn>, unary<HardSwish>,  unary<GeluTanh>, unary<GeluErf>,
+            unary<Silu>,
         },
         activate,
         leaky,
