@@ -191,7 +191,8 @@ TEST(Elementwise, NormAndSums) {
         std::vector<float> x(n);
         double sum = 0, square = 0;
         // The mean differs from block to block.
-        for (size_t i = 0; i < n; ++i) sum += x[i] = 3 + std::sin(static_cast<float>(i)) + 1e-5f * static_cast<float>(i);
+        for (size_t i = 0; i < n; ++i)
+            sum += x[i] = 3 + std::sin(static_cast<float>(i)) + 1e-5f * static_cast<float>(i);
         EXPECT_NEAR(table.sum(x.data(), n) / sum, 1, 1e-7);
         const double mean = sum / static_cast<double>(n);
         for (float v : x) square += (v - mean) * (v - mean);
