@@ -202,9 +202,13 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
             fail(Status::BadFormat, "output '%s' is made by no operator", nameOf(id));
     for (const VersionedNode& versioned : versions.nodes) {  // constants count at any position
         if (!isConstantNode(*versioned.node)) continue;
-        const auto id = static_cast<size_t>(versioned.node->outputs[0]);
-        schedule.folded[id] = true;
-        contentStage[id] = 0;
+        const int constant = versioned.node->outputs[0];
+        schedule.folded[static_cast<size_t>(constant)] = true;
+        contentStage[static_cast<size_t>(constant)] = 0;
+        // A variable begins with its constant, also where no operator reads it.
+        if (std::any_of(schedule.variables.begin(), schedule.variables.end(),
+                        [&](const Variable& variable) { return variable.constant == constant; }))
+            requireSupported(*versioned.node);
     }
     for (const Variable& variable : schedule.variables) {
         schedule.folded[static_cast<size_t>(variable.constant)] = false;
