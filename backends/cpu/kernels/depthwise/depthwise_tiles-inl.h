@@ -14,7 +14,6 @@
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
 #include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
-#include "backends/cpu/kernels/next_address.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
