@@ -125,7 +125,7 @@ class Pipeline {
 
     // Whether an operator of the pipeline reads a tensor, or the tensor is an output.
     bool reads(int id) const;
-    // Marks all tensors for which reads() is true, by id.
+    // Marks the tensors of the net for which reads() is true, by id. Further versions of them have larger ids.
     void markRead(std::vector<bool>& read) const;
     const Operand& tensor(int id) const noexcept { return tensors_[id]; }
     // The private memory of a constant in this pipeline, which begins as a copy of its values. Writing there does not

@@ -18,7 +18,7 @@ void Pipeline::markRead(std::vector<bool>& read) const {
     for (const int id : schedule_.outputs) read[static_cast<size_t>(id)] = true;
     for (const ScheduledOp& op : schedule_.ops)
         for (const int id : op.node->inputs)
-            if (id >= 0) read[static_cast<size_t>(id)] = true;
+            if (id >= 0 && static_cast<size_t>(id) < read.size()) read[static_cast<size_t>(id)] = true;
 }
 
 void* Pipeline::ownConstant(int id) {
