@@ -248,7 +248,7 @@ TEST(KeptAttention, PackedValuesAndResults) {
 // The operator is refused in the body of a loop, where it would add rows in each iteration.
 TEST(KeptAttention, NotInLoops) {
     IndexNet whole, body;
-    const int x = whole.input({1, 1, 1, 4}), limit = whole.ints({});
+    const int x = whole.input({1, 1, 1, 4}), limit = whole.constant({}, Ints{2});
     wire::WhileParamT params;
     params.body_graph = "body";
     const int result = whole.indexed(wire::OpType::While, {limit, whole.constant({}, Ints{1}), x}, std::move(params));
