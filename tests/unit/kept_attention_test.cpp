@@ -248,7 +248,7 @@ TEST(KeptAttention, PackedValuesAndResults) {
 // The operator is refused in the body of a loop, where it would add rows in each iteration.
 TEST(KeptAttention, NotInLoops) {
     IndexNet whole, body;
-    const int x = whole.input({1, 1, 1, 4}), limit = whole.constant({}, Ints{2});
+    const int x = whole.input({1, 1, 1, 4}), limit = whole.ints({});
     wire::WhileParamT params;
     params.body_graph = "body";
     const int result = whole.indexed(wire::OpType::While, {limit, whole.constant({}, Ints{1}), x}, std::move(params));
@@ -257,8 +257,8 @@ TEST(KeptAttention, NotInLoops) {
     const int next = body.ints({}), carried = body.input({1, 1, 1, 4});
     const int attention = body.indexed(
         wire::OpType::Attention, {carried, carried, carried, body.constant({}, Floats{0})}, wire::AttentionParamT());
-    net.subgraphs.push_back(
-        asGraph("body", body.finish({}), {0, 1, carried}, {next, body.reshape(attention, {1, 1, 1, 4})}));
+    const int shaped = body.reshape(attention, {1, 1, 1, 4});
+    net.subgraphs.push_back(asGraph("body", body.finish({}), {0, 1, carried}, {next, shaped}));
     expectFailure(Status::NotSupported, "stands in subgraph 'body'", [&] { runNet(net); });
 }
 
