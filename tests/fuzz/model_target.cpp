@@ -160,7 +160,7 @@ bool useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     mnn_session_t* session = nullptr;
     mnn_status status = mnn_session_create(net, &config, &session);
     if (triggered) {
-        // What is checked before the token fails in the same way without it.
+        // Checks that come before the token fail in the same way without it.
         const mnn_status cancelled = status;
         if (cancelled == MNN_OK) fuzz::defect("a creation with a triggered token", cancelled);
         config.cancel = nullptr;
