@@ -200,15 +200,15 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     for (const int id : outputs)
         if (!produced[static_cast<size_t>(id)] && !given[static_cast<size_t>(id)])
             fail(Status::BadFormat, "output '%s' is made by no operator", nameOf(id));
+    std::vector<bool> isVariable(tensors, false);
+    for (const Variable& variable : schedule.variables) isVariable[static_cast<size_t>(variable.constant)] = true;
     for (const VersionedNode& versioned : versions.nodes) {  // constants count at any position
         if (!isConstantNode(*versioned.node)) continue;
         const int constant = versioned.node->outputs[0];
         schedule.folded[static_cast<size_t>(constant)] = true;
         contentStage[static_cast<size_t>(constant)] = 0;
         // A variable begins with its constant, also where no operator reads it.
-        if (std::any_of(schedule.variables.begin(), schedule.variables.end(),
-                        [&](const Variable& variable) { return variable.constant == constant; }))
-            requireSupported(*versioned.node);
+        if (isVariable[static_cast<size_t>(constant)]) requireSupported(*versioned.node);
     }
     for (const Variable& variable : schedule.variables) {
         schedule.folded[static_cast<size_t>(variable.constant)] = false;
