@@ -250,7 +250,8 @@ HWY_INLINE V vtanh(V x) {
     const V held = limit::Min(k(10), a);
     const V rest = vreciprocal(hn::Add(k(1), expNormal(hn::Add(held, held))));
     const V large = hn::NegMulAdd(rest, k(2), k(1));
-    return hn::CopySignToAbs(hn::IfThenElse(hn::Lt(a, k(0.625f)), small, large), x);
+    // A NaN takes the polynomial, which keeps it.
+    return hn::CopySignToAbs(hn::IfThenElse(hn::Ge(a, k(0.625f)), large, small), x);
 }
 
 // The functions of Highway take a limited range; the others, and what is no number, are computed one by one.
