@@ -65,6 +65,10 @@ std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std
             for (const int id : node.inputs)
                 if (id >= 0) wanted[static_cast<size_t>(id)] = true;
     }
+    // A constant or an input exists before all operators run, also where it stands behind its reader.
+    for (size_t i = 0; i < nodes.size(); ++i)
+        if (const Node& node = *nodes[i].node; isLeafNode(node))
+            needed[i] = std::any_of(node.outputs.begin(), node.outputs.end(), isToMake);
     return needed;
 }
 

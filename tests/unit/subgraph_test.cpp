@@ -7,15 +7,15 @@ namespace mnnc::test {
 namespace {
 
 // x -> if (x > 0) body else body, where the body has this list of inputs and computes its tensor 1 from `reads`; its
-// tensors 0 and 2 are the results of Input operators.
-std::vector<uint8_t> branch(Ints inputs, int reads, int output) {
+// tensors 0 and 2 are the results of Input operators. behind: the second one stands behind the reader.
+std::vector<uint8_t> branch(Ints inputs, int reads, int output, bool behind = false) {
     IndexNet body;
     body.input({2, 2});
     body.relu(0);
     body.input({2, 2});
     wire::NetT net = body.finish({});
     net.oplists[1]->inputIndexes = {reads};
-    std::rotate(net.oplists.begin() + 1, net.oplists.begin() + 2, net.oplists.end());  // Inputs come first
+    if (!behind) std::rotate(net.oplists.begin() + 1, net.oplists.begin() + 2, net.oplists.end());
     auto graph = std::make_unique<wire::SubGraphProtoT>();
     graph->name = "body";
     graph->tensors = net.tensorName;
@@ -47,16 +47,19 @@ void expectRefused(const std::vector<uint8_t>& model, const std::string& sentenc
 }
 
 TEST(Subgraph, SoundInputListsRun) {
-    PublicSession session(branch({0}, 0, 1), kCpu);
-    ASSERT_EQ(session.created, MNN_OK) << session.error;
-    session.write(0, Floats{1, -2, 3, -4});
-    ASSERT_EQ(session.run(), MNN_OK) << session.error;
-    EXPECT_EQ(session.read(), (Floats{1, 0, 3, 0}));
+    for (const bool behind : {false, true}) {
+        PublicSession session(branch({0}, 0, 1, behind), kCpu);
+        ASSERT_EQ(session.created, MNN_OK) << session.error;
+        session.write(0, Floats{1, -2, 3, -4});
+        ASSERT_EQ(session.run(), MNN_OK) << session.error;
+        EXPECT_EQ(session.read(), (Floats{1, 0, 3, 0}));
+    }
 }
 
 TEST(Subgraph, AnInputThatIsNotListedIsRefused) {
     expectRefused(branch({0}, 2, 1), "reads 't2', which is not in its list of inputs");
     expectRefused(branch({0}, 0, 2), "reads 't2', which is not in its list of inputs");
+    expectRefused(branch({0}, 2, 1, true), "reads 't2', which is not in its list of inputs");
 }
 
 TEST(Subgraph, AnInputThatIsListedTwiceIsRefused) {
