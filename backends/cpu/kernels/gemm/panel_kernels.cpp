@@ -25,6 +25,9 @@ constexpr int kStreamedRows = 2;
 // Channels that a tail takes at once: fewer on CPUs for which code is small rather than fast.
 constexpr int kTailSteps = P > 4 || MNNC_NEON64 ? 4 : 2;
 
+// Whether taps of three and four channels have code of their own.
+constexpr bool kShortTaps = P == 8;
+
 // A tile prefetches as much of the next panel as one of its own vectors has in so many channels.
 constexpr int kFetchChannels = 16 / P;
 
@@ -81,6 +84,24 @@ HWY_INLINE V multiplyAdd(V x, V b, V sum) {
 }
 #endif
 
+// Adds channel l of the rows.
+template <int R, int NB>
+HWY_INLINE void multiplyChannel(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
+                                int l) {
+    V b[NB];
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        b[n] = hn::LoadU(d, w + (l * NB + n) * P);
+        if constexpr (R > 1) keepLoaded(b[n]);
+    }
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        const V x = hn::Set(d, q[r / 3][(r % 3) * s + l]);
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) acc[r][n] = multiplyAdd(x, b[n], acc[r][n]);
+    }
+}
+
 template <int R, int NB, int L>
 HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
                            Ahead& ahead) {
@@ -91,18 +112,20 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
     for (int l = 0; l < L; ++l) {
         if constexpr (R > kStreamedRows)  // smaller tiles have no time for it
             if (l % kFetchChannels == 0) ahead.fetch();
-        V b[NB];
+        multiplyChannel(d, acc, q, s, w, l);
+    }
+}
+
+// Adds taps of L channels each, as the first layers of nets have them: they are too short for loops of their own.
+template <int R, int NB, int L>
+HWY_INLINE void takeShortTaps(D d, V (&acc)[R][NB], const PanelArgs& t, const float* a) {
+    const ptrdiff_t s = t.pixelStride;
+    const float* w = t.w;
+    for (int tap = 0; tap < t.taps; ++tap, w += L * NB * P) {
+        const float* q[(R + 2) / 3];
+        rowPointers<R>(q, a + t.tapOffset[tap], s);
         HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) {
-            b[n] = hn::LoadU(d, w + (l * NB + n) * P);
-            if constexpr (R > 1) keepLoaded(b[n]);
-        }
-        HWY_UNROLL(32)
-        for (int r = 0; r < R; ++r) {
-            const V x = hn::Set(d, q[r / 3][(r % 3) * s + l]);
-            HWY_UNROLL(4)
-            for (int n = 0; n < NB; ++n) acc[r][n] = multiplyAdd(x, b[n], acc[r][n]);
-        }
+        for (int l = 0; l < L; ++l) multiplyChannel(d, acc, q, s, w, l);
     }
 }
 
@@ -122,6 +145,12 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
     startTile(t.bias, acc);
+    if constexpr (kShortTaps && R > kStreamedRows) {
+        if (t.fullBlocks == 0 && !t.tapRun && (t.tail == 3 || t.tail == 4)) {
+            t.tail == 3 ? takeShortTaps<R, NB, 3>(d, acc, t, a) : takeShortTaps<R, NB, 4>(d, acc, t, a);
+            return finishTile(t, acc, dst, residual);
+        }
+    }
     const ptrdiff_t s = t.pixelStride;
     const float* w = t.w;
     const ptrdiff_t run = (ptrdiff_t(t.fullBlocks) * P + t.tail) * NB * P;
