@@ -64,8 +64,9 @@ size_t packedFloats(int lanes, int channels, int pixels) {
     return size_t(channels + lanes - 1) / lanes * lanes * pixels;
 }
 
-// Checks a pair in which `inputs` channels become those of the depthwise convolution.
-void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
+// Checks a pair in which `inputs` channels become those of the depthwise convolution. cache: the bytes of an input that
+// the second level cache keeps, in place of this CPU's; with few of them rows are made in bands.
+void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0, int64_t cache = 0) {
     ConvShape pointwise;
     pointwise.batch = depthwise.batch;
     pointwise.ic = inputs;
@@ -75,6 +76,10 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
     for (const std::string& isa : availableIsas()) {
         Kernels k = selectKernels(isa);
         k.w8a16 = nullptr;  // W8A16 is not tileable
+        Kernels usual = k;
+        CpuCosts costs = *k.costs;
+        if (cache) costs.cache.gemmInput = cache;
+        k.costs = &costs;
         SCOPED_TRACE(isa + format(" %d -> %d, %dx%d, k %dx%d s %d d %d p %d,%d, %d bits", inputs, depthwise.ic,
                                   depthwise.ih, depthwise.iw, depthwise.kh, depthwise.kw, depthwise.strideH,
                                   depthwise.dilateH, depthwise.padTop, depthwise.padLeft, codeBits));
@@ -94,6 +99,10 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
             options.threads = pool->threads();
             const auto plan = PointwiseDepthwisePlan::make(k, pointwise, options, depthwise);
             ASSERT_TRUE(plan);
+            if (cache) {  // each panel keeps rows from band to band
+                EXPECT_GT(plan->scratchBytes(1),
+                          PointwiseDepthwisePlan::make(usual, pointwise, options, depthwise)->scratchBytes(1));
+            }
             const QuantizedWeightPacker* packer = plan->pointwise().quantizedPacker();
             ASSERT_EQ(packer != nullptr, codeBits != 0);
             AlignedBuffer packed1(plan->pointwise().packedWeightBytes());
@@ -154,6 +163,15 @@ TEST(PointwiseDepthwise, GivesTheBitsOfSeparatePlans) {
     expectSameBits(3, depthwiseShape(1, 50, 6, 2300, {3, 3, 1, 1, 1, 1}));
     expectSameBits(3, depthwiseShape(1, 50, 9, 700, {5, 5, 2, 1, 2, 2}));
     expectSameBits(5, depthwiseShape(3, 5, 2, 3, {3, 3, 1, 1, 1, 1}));
+}
+
+TEST(PointwiseDepthwise, BandsGiveTheSameBits) {
+    constexpr int64_t kBytes = 17 << 10;
+    for (const Depthwise& d : std::vector<Depthwise>{
+             {3, 3, 1, 1, 1, 1}, {3, 3, 2, 1, 1, 1}, {5, 5, 2, 1, 2, 2}, {3, 3, 1, 2, 2, 2}, {3, 3, 1, 1, 4, 1, 2}})
+        expectSameBits(16, depthwiseShape(1, 72, 80, 112, d), 0, kBytes);
+    expectSameBits(16, depthwiseShape(2, 72, 80, 112, {3, 3, 1, 1, 1, 1}), 0, kBytes);
+    expectSameBits(16, depthwiseShape(1, 72, 80, 112, {3, 3, 1, 1, 1, 1}), 8, kBytes);
 }
 
 TEST(PointwiseDepthwise, ExpandsCodes) {

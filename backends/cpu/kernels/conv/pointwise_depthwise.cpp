@@ -45,13 +45,29 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
       blocks_(ceilDiv(depthwise.oc, k.lanes)) {
     const TileableConv& tiles = *pointwise_->tileable();
     for (int i = 0; i < tiles.panelCount(); ++i) maxBlocks_ = std::max(maxBlocks_, tiles.panel(i).nb);
-    const int window = (d_.kh - 1) * d_.dilateH + 1, again = std::max(0, window - d_.strideH);
+    const int window = (d_.kh - 1) * d_.dilateH + 1;
+    again_ = std::max(0, window - d_.strideH);
     const size_t row = size_t(maxBlocks_) * d_.iw * k_.lanes * sizeof(float);
     const auto most = static_cast<size_t>(k.costs->cache.pointwiseDepthwiseStrip) / row;
     const int rows = static_cast<int>(std::min(most, size_t(d_.ih)));
-    step_ = std::max(1, (rows - again) / d_.strideH);
+    step_ = std::max(1, (rows - again_) / d_.strideH);
     if (step_ > 1) step_ = step_ / 2 * 2;  // depthwise kernels take two rows at a time
     rows_ = std::min<int64_t>(d_.ih, int64_t{step_ - 1} * d_.strideH + window);
+    band_ = static_cast<int>(bandRows());
+}
+
+// Without bands, each panel reads the whole input. With them, each band reads all weights, and rows that two bands read
+// are copied. That pays where the input is so large that other caches may not keep it either.
+int64_t PointwiseDepthwisePlan::bandRows() const {
+    constexpr int64_t kLargeInputs = 32;  // of the parts of an input that stay in the second level cache. Measured.
+    const int64_t row = int64_t{ceilDiv(p_.ic, k_.lanes)} * k_.lanes * p_.iw * int64_t{sizeof(float)};
+    const int64_t cache = k_.costs->cache.gemmInput, input = row * p_.ih;
+    const int64_t fit = std::min(cache / (row * p_.strideH * d_.strideH), int64_t{d_.oh});
+    if (input <= kLargeInputs * cache || fit < 1) return 0;
+    const int64_t rows = fit > 1 ? fit / 2 * 2 : fit;
+    const int64_t panels = pointwise_->tileable()->panelCount();
+    const int64_t weights = pointwise_->packedWeightBytes() * ceilDiv(int64_t{d_.oh}, rows);
+    return weights < input * (panels - 1) / 2 ? rows : 0;
 }
 
 // The rows of the intermediate map that output row y reads: from firstRow(y) to before lastRow(y).
@@ -66,8 +82,13 @@ size_t PointwiseDepthwisePlan::stripFloats() const {
     return roundUpFloats(size_t(maxBlocks_) * rows_ * d_.iw * k_.lanes);
 }
 
+size_t PointwiseDepthwisePlan::haloFloats() const {
+    return band_ ? roundUpFloats(size_t(maxBlocks_) * again_ * d_.iw * k_.lanes) : 0;
+}
+
 size_t PointwiseDepthwisePlan::threadFloats() const {
-    return stripFloats() + roundUpFloats(pointwise_->tileable()->expandedBytes() / sizeof(float));
+    const TileableConv& tiles = *pointwise_->tileable();
+    return stripFloats() + roundUpFloats(tiles.expandedBytes() / sizeof(float)) + tiles.panelCount() * haloFloats();
 }
 
 int64_t PointwiseDepthwisePlan::scratchBytes(int threads) const {
@@ -82,35 +103,62 @@ struct PointwiseDepthwisePlan::Job {
     const Side& depthwise;
 };
 
+PointwiseDepthwisePlan::Cut PointwiseDepthwisePlan::cutFor(int threads) const {
+    const int panels = pointwise_->tileable()->panelCount(), again = ceilDiv(again_, d_.strideH);
+    const auto cut = [&](int units) { return piecesFor(units * d_.batch, d_.oh, again, threads); };
+    const auto time = [&](int units, int pieces) {
+        return int64_t{ceilDiv(units * d_.batch * pieces, threads)} * (ceilDiv(d_.oh, pieces) + again);
+    };
+    const Cut each{cut(panels), false}, bands{cut(1), true};
+    return band_ && time(1, bands.pieces) * panels * 10 <= time(panels, each.pieces) * 11 ? bands : each;
+}
+
 void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const Side& depthwise, float* dst,
                                  void* scratch, ThreadPool& pool) const {
     const int P = k_.lanes;
-    float* strips = static_cast<float*>(scratch);
+    float* memory = static_cast<float*>(scratch);
     const size_t each = threadFloats();
-    const int panels = pointwise_->tileable()->panelCount();
-    const int again = std::max(0, (d_.kh - 1) * d_.dilateH + 1 - d_.strideH);
-    const int pieces = piecesFor(panels * d_.batch, d_.oh, ceilDiv(again, d_.strideH), pool.threads());
+    const Cut cut = cutFor(pool.threads());
+    const int panels = cut.byBands ? 1 : pointwise_->tileable()->panelCount();
     // A thread makes the panels of the same rows one after another, because they read the same input.
-    parallelSlots(pool, d_.batch * pieces * panels, [&](int slot, int task) {
-        const int panel = task % panels, piece = task / panels % pieces, n = task / panels / pieces;
+    parallelSlots(pool, d_.batch * cut.pieces * panels, [&](int slot, int task) {
+        const int panel = task % panels, piece = task / panels % cut.pieces, n = task / panels / cut.pieces;
         const Job job{src + size_t(n) * ceilDiv(p_.ic, P) * P * p_.ih * p_.iw,
                       dst + size_t(n) * blocks_ * P * d_.oh * d_.ow, pointwise, depthwise};
-        runPiece(job, panel, chunkBegin(d_.oh, piece, pieces), chunkBegin(d_.oh, piece + 1, pieces),
-                 strips + slot * each);
+        const Rows rows{chunkBegin(d_.oh, piece, cut.pieces), chunkBegin(d_.oh, piece + 1, cut.pieces)};
+        float* own = memory + slot * each;
+        cut.byBands ? runBands(job, rows, own) : runPanel(job, panel, rows, rows, own, nullptr);
     });
 }
 
-void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int end, float* strip) const {
+void PointwiseDepthwisePlan::runBands(const Job& job, Rows piece, float* memory) const {
+    const int panels = pointwise_->tileable()->panelCount();
+    float* halos = memory + threadFloats() - panels * haloFloats();
+    for (int begin = piece.begin; begin < piece.end; begin += band_)
+        for (int panel = 0; panel < panels; ++panel)
+            runPanel(job, panel, {begin, std::min(piece.end, begin + band_)}, piece, memory,
+                     halos + panel * haloFloats());
+}
+
+// Makes rows of a panel. `halo` carries the rows of the map between that the band of the piece before made, and this
+// one reads, too.
+void PointwiseDepthwisePlan::runPanel(const Job& job, int panel, Rows rows, Rows piece, float* strip,
+                                      float* halo) const {
     const TileableConv& tiles = *pointwise_->tileable();
     const OutPanel out = tiles.panel(panel);
     const int P = k_.lanes;
-    const ptrdiff_t row = ptrdiff_t(d_.iw) * P, plane = rows_ * row;
+    const ptrdiff_t row = ptrdiff_t(d_.iw) * P, plane = rows_ * row, haloPlane = again_ * row;
     const float* weights = tiles.weightsOf(job.pointwise.packed, panel, strip + stripFloats());
-    int base = firstRow(begin), made = base;  // the strip holds rows base .. made
-    for (int y = begin; y < end;) {
-        const int stop = std::min(end, y + step_), first = firstRow(y), need = lastRow(stop - 1);
+    int base = firstRow(rows.begin), made = base;  // the strip holds rows base .. made
+    if (rows.begin > piece.begin) {
+        made = std::max(base, lastRow(rows.begin - 1));
+        for (int b = 0; b < out.nb; ++b)
+            std::memcpy(strip + b * plane, halo + b * haloPlane, (made - base) * row * sizeof(float));
+    }
+    for (int y = rows.begin; y < rows.end;) {
+        const int stop = std::min(rows.end, y + step_), first = firstRow(y), need = lastRow(stop - 1);
         const int kept = std::max(0, made - first);
-        for (int b = 0; b < out.nb && kept > 0; ++b)
+        for (int b = 0; b < out.nb && kept > 0 && first > base; ++b)
             std::memmove(strip + b * plane, strip + b * plane + (first - base) * row, kept * row * sizeof(float));
         base = first;
         made = first + kept;
@@ -134,6 +182,10 @@ void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int 
         }
         y = stop;
     }
+    if (rows.end == piece.end) return;
+    const int next = firstRow(rows.end), kept = made - next;
+    for (int b = 0; b < out.nb && kept > 0; ++b)
+        std::memcpy(halo + b * haloPlane, strip + b * plane + (next - base) * row, kept * row * sizeof(float));
 }
 
 }  // namespace mnnc

@@ -32,11 +32,23 @@ class PointwiseDepthwisePlan {
                            const ConvShape& depthwise);
 
     struct Job;
-    void runPiece(const Job& job, int panel, int begin, int end, float* strip) const;
+    struct Rows {
+        int begin, end;
+    };
+    // How the rows of the result and the panels are cut into tasks.
+    struct Cut {
+        int pieces;
+        bool byBands;  // a task makes all panels of its piece, band by band
+    };
+    Cut cutFor(int threads) const;
+    void runBands(const Job& job, Rows piece, float* memory) const;
+    void runPanel(const Job& job, int panel, Rows rows, Rows piece, float* strip, float* halo) const;
+    int64_t bandRows() const;
     int firstRow(int y) const;
     int lastRow(int y) const;
     size_t stripFloats() const;
-    size_t threadFloats() const;  // for a strip and the weights of a panel
+    size_t haloFloats() const;    // of a panel
+    size_t threadFloats() const;  // for a strip, the weights of a panel, and all halos
 
     const Kernels& k_;
     std::unique_ptr<ConvPlan> pointwise_, depthwise_;
@@ -45,6 +57,8 @@ class PointwiseDepthwisePlan {
     int maxBlocks_ = 1;  // of a panel
     int rows_ = 0;       // of the intermediate map in the strip
     int step_ = 1;       // output rows made at a time
+    int again_ = 0;      // rows of the intermediate map that an output row shares with the one before
+    int band_ = 0;       // output rows whose input stays in the cache while all panels pass by; 0: it does not pay
 };
 
 }  // namespace mnnc
