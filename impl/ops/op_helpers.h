@@ -43,13 +43,14 @@ inline void copyGeometry(const OpContext& context) {
     context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
 }
 
-// Extents from a tensor or a parameter; refuses negative ones and products that do not fit.
-inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name) {
+// Extents from a tensor or a parameter; refuses negative ones and products that do not fit. `refused`: the status of
+// the refusal, which is BadParameter for a file that is being loaded.
+inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name,
+                          Status refused = Status::ComputeSizeError) {
     if (extents.size() > static_cast<size_t>(kMaxRank))
-        fail(Status::ComputeSizeError, "op '%s': %zu extents are given; the limit is %d", name, extents.size(),
-             kMaxRank);
+        fail(refused, "op '%s': %zu extents are given; the limit is %d", name, extents.size(), kMaxRank);
     for (const int64_t extent : extents)
-        if (extent < 0) fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
+        if (extent < 0) fail(refused, "op '%s': extent %lld is negative", name, asLong(extent));
     Shape shape{std::span<const int64_t>(extents)};
     shape.elements();
     return shape;

@@ -99,15 +99,8 @@ void readDescription(RasterParams& params, const ParseContext& context) {
         fail(Status::BadFormat, "op '%s': the static model does not describe its output", name);
     const wire::Blob& blob = *describe->blob();
     params.described = params.ofStaticModel = params.typed = params.hasFormat = true;
-    if (blob.dims()) {
-        // A description is part of the file, and no result of a shape rule.
-        const bool isShape = blob.dims()->size() <= static_cast<size_t>(kMaxRank) &&
-                             std::none_of(blob.dims()->begin(), blob.dims()->end(), [](int dim) { return dim < 0; });
-        if (!isShape)
-            fail(Status::BadFormat, "op '%s': the static model describes its output with extents that are no shape",
-                 name);
-        params.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name);
-    }
+    // A description is part of the file, and no result of a shape rule.
+    if (blob.dims()) params.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name, Status::BadFormat);
     params.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name);
     const int format = static_cast<int>(blob.dataFormat());
     if (format < 0 || format > 2) fail(Status::BadParameter, "op '%s': format %d is not known", name, format);

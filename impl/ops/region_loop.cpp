@@ -62,7 +62,8 @@ class Reader {
     const char* name() const { return node_.name.c_str(); }
     LoopParams::Output outputOf(const wire::Blob& blob) const {
         LoopParams::Output output;
-        if (blob.dims()) output.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name());
+        if (blob.dims())
+            output.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name(), Status::BadParameter);
         output.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name());
         output.format = static_cast<int>(blob.dataFormat()) == 1 ? Format::NHWC : Format::NCHW;
         return output;
