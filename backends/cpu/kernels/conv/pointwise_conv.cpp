@@ -1,6 +1,7 @@
-// 1x1 convolutions: products whose rows are pixels, in the order in which they are stored. With bf16 also convolutions
-// with a stride, whose pixels become contiguous when they are rounded.
+// 1x1 convolutions: products whose rows are pixels, in the order in which they are stored. The pixels that a stride
+// leaves are copied first, or become contiguous when they are rounded to bf16: all panels read them.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -42,13 +43,22 @@ PixelGeometry pixelGeometry(const Kernels& k, const ConvShape& s, const ConvOpti
     return g;
 }
 
+std::string pointwiseName(const GemmWeightOptions& options) {
+    return options.groups > 1 ? "grouped" : "gemm1x1";
+}
+
+// Returns whether only some pixels of the input count.
+bool isSampled(const ConvShape& s) {
+    return s.oh * s.ow != s.ih * s.iw;
+}
+
 class PointwisePlan final : public GemmConvPlan, private TileableConv {
   public:
     PointwisePlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
                   const PixelGeometry& geometry)
         : GemmConvPlan(k, shape, options, geometry), plane_(geometry.plane) {}
 
-    std::string algorithm() const override { return (options_.groups > 1 ? "grouped" : "gemm1x1") + weights_.suffix(); }
+    std::string algorithm() const override { return pointwiseName(options_) + weights_.suffix(); }
     const TileableConv* tileable() const override { return s_.ih * s_.iw > 1 ? this : nullptr; }
 
   private:
@@ -77,11 +87,49 @@ class PointwisePlan final : public GemmConvPlan, private TileableConv {
     const ptrdiff_t plane_;
 };
 
-// The pixels of a strip are contiguous, wherever they come from.
+// The pixels of a copy are contiguous, wherever they come from.
 GemmGeometry packedPixels(GemmGeometry g, int lanes) {
     g.walks[0].position = g.walks[0].pixel = lanes;
     return g;
 }
+
+// Copies n blocks of P floats that are `stride` apart.
+template <int P>
+void samplePixels(const float* from, ptrdiff_t stride, int n, float* to) {
+    for (int i = 0; i < n; ++i) std::memcpy(to + i * P, from + i * stride, P * sizeof(float));
+}
+
+class SampledPointwisePlan final : public GemmConvPlan {
+  public:
+    SampledPointwisePlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
+                         const PixelGeometry& geometry)
+        : GemmConvPlan(k, shape, options, packedPixels(geometry, k.lanes)),
+          sample_(k.lanes == 16  ? &samplePixels<16>
+                  : k.lanes == 8 ? &samplePixels<8>
+                                 : &samplePixels<4>) {}
+
+    std::string algorithm() const override { return pointwiseName(options_) + weights_.suffix(); }
+
+  private:
+    size_t sourceBytes(int) const override { return size_t(icb_) * plane() * sizeof(float); }
+
+    void runImage(const GemmImage& image, ThreadPool& pool) const override {
+        const int P = k_.lanes;
+        float* copy = reinterpret_cast<float*>(image.memory);
+        parallelRanges(pool, int64_t{icb_} * s_.oh, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
+            for (int64_t row = begin; row < end; ++row) {
+                const int64_t block = row / s_.oh, y = row % s_.oh;
+                sample_(image.src + (block * s_.ih + y * s_.strideH) * s_.iw * P, ptrdiff_t(s_.strideW) * P, s_.ow,
+                        copy + row * s_.ow * P);
+            }
+        });
+        runSource(image, GemmSource<float>{copy, plane(), 0}, pool);
+    }
+
+    ptrdiff_t plane() const { return ptrdiff_t(s_.oh) * s_.ow * k_.lanes; }
+
+    void (*const sample_)(const float* from, ptrdiff_t stride, int n, float* to);
+};
 
 class Bf16PointwisePlan final : public Bf16GemmConvPlan {
   public:
@@ -90,7 +138,7 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
         : Bf16GemmConvPlan(k, shape, options, packedPixels(geometry, k.lanes), geometry.walks[0].units, 1),
           pixel_(geometry.pixel),
           plane_(geometry.plane),
-          sampled_(shape.oh * shape.ow != shape.ih * shape.iw) {}
+          sampled_(isSampled(shape)) {}
 
     std::string algorithm() const override { return std::string("gemm1x1.") + k_.bf16->type + weights_.suffix(); }
 
@@ -123,11 +171,14 @@ bool acceptsPointwise(const Kernels& k, const ConvShape& s, const ConvOptions& o
     if (options.dstRowMajor && !convWritesRowMajor(k, s, options)) return false;
     if (s.kh * s.kw != 1 || s.padTop != 0 || s.padLeft != 0) return false;
     const bool all = s.oh == s.ih && s.ow == s.iw && (s.strideH == 1 || s.oh == 1) && (s.strideW == 1 || s.ow == 1);
-    return all || (roundsToBf16(k, s, options) && (s.oh - 1) * s.strideH < s.ih && (s.ow - 1) * s.strideW < s.iw);
+    const bool inside = int64_t{s.oh - 1} * s.strideH < s.ih && int64_t{s.ow - 1} * s.strideW < s.iw;
+    return all || (isSampled(s) && inside && !options.srcNchw && !options.dstRowMajor);
 }
 
 double pointwiseCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return gemmConvCycles(k, s, options, {1, s.oh * s.ow, 1.0, false});
+    ConvShape copied = s;  // the pixels that are copied
+    copied.ih = s.oh, copied.iw = s.ow;
+    return gemmConvCycles(k, copied, options, {1, s.oh * s.ow, 1.0, isSampled(s)});
 }
 
 std::unique_ptr<ConvPlan> makePointwise(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
@@ -138,6 +189,7 @@ std::unique_ptr<ConvPlan> makePointwise(const Kernels& k, const ConvShape& s, co
     if (options.groups == 1) weights.quantization = options.quantization;
     const PixelGeometry geometry = pixelGeometry(k, s, options);
     if (weights.bf16) return std::make_unique<Bf16PointwisePlan>(k, s, weights, geometry);
+    if (isSampled(s)) return std::make_unique<SampledPointwisePlan>(k, s, weights, geometry);
     return std::make_unique<PointwisePlan>(k, s, weights, geometry);
 }
 
