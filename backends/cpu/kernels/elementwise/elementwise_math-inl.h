@@ -131,65 +131,75 @@ HWY_INLINE V timesPowerOf2(V v, V n) {
     return hn::Mul(hn::Mul(v, a), b);
 #endif
 }
-// e^x where it is a normal number.
+// e^x, or e^-x with a Sign of -1, where it is a normal number and the exponent at most 88.5.
+template <int Sign = 1>
 HWY_INLINE V expNormal(V x) {
 #if HWY_TARGET == HWY_AVX3
     // 2^(x log2 e) is 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The last bits of the sum are n, whose fraction
     // is the index into the table; scalef takes its whole part.
-    const V shifter = k(0x1.8p18f), log2e = k(0x1.715476p0f);
+    const V shifter = k(0x1.8p18f), log2e = k(Sign * 0x1.715476p0f);
     const V sum = hn::MulAdd(x, log2e, shifter);
     const V n = hn::Sub(sum, shifter);
-    const V r = hn::MulAdd(x, k(0x1.4ae0cp-26f), hn::MulSub(x, log2e, n));
+    const V r = hn::MulAdd(x, k(Sign * 0x1.4ae0cp-26f), hn::MulSub(x, log2e, n));
     V p = hn::MulAdd(r, k(0.0555041087f), k(0.240226507f));
     p = hn::Mul(r, hn::MulAdd(r, p, k(0.693147181f)));
     const V power = lookUp(kPowersOf2, sum);
     return timesPowerOf2(hn::MulAdd(power, p, power), n);
 #elif HWY_TARGET == HWY_AVX2
-    // The same with n a multiple of 1/4 and |r| <= 1/8. The whole part of n is added to the exponent.
-    const V shifter = k(0x1.8p21f), log2e = k(0x1.715476p0f);
+    // The same with n a multiple of 1/4 and |r| <= 1/8. Shifted, the index has its whole part in the exponent, and its
+    // fraction where the table's numbers lack it. The polynomial was fitted for this file (error 3e-9).
+    const V shifter = k(0x1.8p21f), log2e = k(Sign * 0x1.715476p0f);
     const V sum = hn::MulAdd(x, log2e, shifter);
-    const V r = hn::MulAdd(x, k(0x1.4ae0cp-26f), hn::MulSub(x, log2e, hn::Sub(sum, shifter)));
-    V p = hn::MulAdd(r, k(0.00133335581f), k(0.00961812911f));
-    p = hn::MulAdd(r, p, k(0.0555041087f));
-    p = hn::MulAdd(r, p, k(0.240226507f));
-    p = hn::Mul(r, hn::MulAdd(r, p, k(0.693147181f)));
+    const V r = hn::MulAdd(x, k(Sign * 0x1.4ae0cp-26f), hn::MulSub(x, log2e, hn::Sub(sum, shifter)));
+    V p = hn::MulAdd(r, k(0.00961617939f), k(0.0555299968f));
+    p = hn::MulAdd(r, p, k(0.240226567f));
+    p = hn::Mul(r, hn::MulAdd(r, p, k(0.693147063f)));
     const __m256i index = _mm256_castps_si256(sum.raw);
-    const V power{_mm256_permutevar_ps(hn::Load(D(), kPowersOf2By4).raw, index)};
-    const __m256i bits = _mm256_castps_si256(hn::MulAdd(power, p, power).raw);
-    const __m256i whole = _mm256_andnot_si256(_mm256_set1_epi32(3), index);
-    const V y{_mm256_castsi256_ps(_mm256_add_epi32(bits, _mm256_slli_epi32(whole, 21)))};
-    return hn::MulAdd(r, k(0), y);  // the bits of a NaN may have become those of a number
+    const __m256 entry = _mm256_load_ps(reinterpret_cast<const float*>(kPowersOf2By4));
+    const __m256i bits = _mm256_castps_si256(_mm256_permutevar_ps(entry, index));
+    const V power{_mm256_castsi256_ps(_mm256_add_epi32(bits, _mm256_slli_epi32(index, 21)))};
+    return hn::MulAdd(power, p, power);
 #else
-    const ExpParts e = expParts(x);
+    const ExpParts e = expParts(Sign < 0 ? hn::Neg(x) : x);
     return timesPowerOf2(hn::Add(e.m, k(1)), e.n);
 #endif
 }
-// e^x within expLimits
-HWY_INLINE V expWithin(V x) {
-#if HWY_TARGET == HWY_AVX2
-    const V most = k(88.7228317f);  // the largest x whose e^x is a number
-    return hn::IfThenElse(hn::Gt(x, most), hn::Inf(D()), expNormal(limit::Min(most, x)));
-#else
-    return expNormal(x);
-#endif
+// The same for any x up to 88. Returns 0 where e^x would be subnormal.
+HWY_INLINE V expUpTo88(V x) {
+    return hn::IfThenZeroElse(hn::Lt(x, k(kMinExp)), expNormal(limit::Max(k(kMinExp), x)));
+}
+
+// Computes the lanes one by one.
+template <typename Each>
+HWY_NOINLINE V eachLane(V x, Each each) {
+    HWY_ALIGN float lanes[kLanes];
+    hn::Store(x, D(), lanes);
+    for (float& lane : lanes) lane = each(lane);
+    return hn::Load(D(), lanes);
 }
 // Returns 0 where e^x would be subnormal.
 HWY_INLINE V vexp(V x) {
-    return hn::IfThenZeroElse(hn::Lt(x, k(kMinExp)), expWithin(expLimits(x)));
+#if HWY_TARGET == HWY_AVX2
+    if (HWY_LIKELY(hn::AllTrue(D(), hn::Le(x, k(88.5f))))) return expUpTo88(x);
+    return eachLane(x, [](float each) { return each < kMinExp ? 0.0f : std::exp(each); });
+#else
+    return hn::IfThenZeroElse(hn::Lt(x, k(kMinExp)), expNormal(expLimits(x)));
+#endif
 }
-// Stores y = e^(x - shift), also in place. Returns partial sums, one a lane. Lanes behind the row add 0.
+// Stores y = e^(x - shift), also in place; no x is above shift. Returns partial sums, one a lane. Lanes behind the row
+// add 0.
 HWY_INLINE V exponentials(const float* x, float* y, size_t n, V shift) {
     const D d;
     const size_t lanes = hn::Lanes(d);
     V sum = hn::Zero(d);
     size_t i = 0;
     for (; i + lanes <= n; i += lanes) {
-        const V e = vexp(hn::Sub(hn::LoadU(d, x + i), shift));
+        const V e = expUpTo88(hn::Sub(hn::LoadU(d, x + i), shift));
         hn::StoreU(e, d, y + i);
         sum = hn::Add(sum, e);
     }
     if (i < n) {
-        const V e = vexp(hn::Sub(loadSome(x + i, n - i, -INFINITY), shift));
+        const V e = expUpTo88(hn::Sub(loadSome(x + i, n - i, -INFINITY), shift));
         storeSome(e, y + i, n - i);
         sum = hn::Add(sum, e);
     }
@@ -231,10 +241,15 @@ HWY_INLINE V vreciprocal(V x) {
 // The largest sum here is 1 + e^87.3, which has a normal reciprocal.
 HWY_INLINE V vsigmoid(V x) {
     const V held = limit::Min(k(87.3f), limit::Max(k(-87.3f), x));
-    return vreciprocal(hn::Add(k(1), expNormal(hn::Neg(held))));
+    return vreciprocal(hn::Add(k(1), expNormal<-1>(held)));
 }
 HWY_INLINE V vsilu(V x) {
+#if HWY_TARGET == HWY_AVX2
+    const V held = limit::Min(k(87.3f), limit::Max(k(-87.3f), x));
+    return hn::Div(x, hn::Add(k(1), expNormal<-1>(held)));
+#else
     return hn::Mul(x, vsigmoid(x));
+#endif
 }
 
 // tanh is x + x^3 p(x^2) below 0.625, whose polynomial was fitted for this file (error 7e-9), and 1 - 2 / (e^2|x| + 1)
@@ -255,13 +270,6 @@ HWY_INLINE V vtanh(V x) {
 }
 
 // The functions of Highway take a limited range; the others, and what is no number, are computed one by one.
-template <typename Each>
-HWY_NOINLINE V eachLane(V x, Each each) {
-    HWY_ALIGN float lanes[kLanes];
-    hn::Store(x, D(), lanes);
-    for (float& lane : lanes) lane = each(lane);
-    return hn::Load(D(), lanes);
-}
 HWY_INLINE bool allWithin(V x, float most) {
     return hn::AllTrue(D(), hn::Le(hn::Abs(x), k(most)));
 }
@@ -318,10 +326,12 @@ HWY_INLINE V verf(V x) {
     const V y = hn::IfThenElse(hn::Lt(t, k(0.92f)), erfSmall(x), large);
     return hn::IfThenElse(hn::Eq(x, x), y, hn::NaN(d));
 }
-// x/2 (1 + tanh u) is x sigmoid(2u), which is exact where the reference clamps its rational function.
+// x/2 (1 + tanh u) is x sigmoid(2u), exact where the reference clamps its rational function; below -20 it is 0.
 HWY_INLINE V vgeluTanh(V x) {
-    const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), k(0.044715f), x);
-    return hn::Div(x, hn::Add(k(1), vexp(hn::Mul(cubic, k(-1.59576912f)))));
+    const V held = limit::Max(k(-20), x);
+    const V cubic = hn::MulAdd(hn::Mul(hn::Mul(held, held), held), k(0.044715f), held);
+    const V exponent = limit::Min(k(88), hn::Mul(cubic, k(-1.59576912f)));
+    return hn::Div(held, hn::Add(k(1), expUpTo88(exponent)));
 }
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
 // Returns a polynomial in r whose coefficients are in the tables, by power, at the index.

@@ -113,7 +113,7 @@ void softmaxColumns(const float* x, float* y, size_t axis, size_t stride, size_t
         for (size_t r = 0; r < axis; ++r) top = hn::Max(top, loadSome(x + r * stride + c, count, 0));
         V sum = hn::Zero(d);
         for (size_t r = 0; r < axis; ++r) {
-            const V e = vexp(hn::Sub(loadSome(x + r * stride + c, count, 0), top));
+            const V e = expUpTo88(hn::Sub(loadSome(x + r * stride + c, count, 0), top));
             storeSome(e, y + r * stride + c, count);
             sum = hn::Add(sum, e);
         }

@@ -1,6 +1,8 @@
 // Tables for vectors that look up values in registers: of 32 entries in two at once (AVX-512), of 8 entries in one
 // (AVX2).
 #pragma once
+#include <bit>
+#include <cstdint>
 
 namespace mnnc {
 
@@ -11,9 +13,13 @@ alignas(64) inline constexpr float kPowersOf2[32] = {
     1.41421354f, 1.44518077f, 1.47682619f, 1.50916445f, 1.54221082f, 1.5759809f,  1.61049032f, 1.64575553f,
     1.68179286f, 1.71861935f, 1.75625217f, 1.79470909f, 1.8340081f,  1.87416768f, 1.91520655f, 1.95714414f};
 
-// 2^(i / 4), in both halves of a register.
-alignas(32) inline constexpr float kPowersOf2By4[8] = {1.0f, 1.18920708f, 1.41421354f, 1.68179286f,
-                                                       1.0f, 1.18920708f, 1.41421354f, 1.68179286f};
+// The bits of 2^(i / 4) less i in the two highest bits of the fraction, in both halves of a register.
+constexpr int32_t powerBits(float power, int32_t i) {
+    return std::bit_cast<int32_t>(power) - (i << 21);
+}
+alignas(32) inline constexpr int32_t kPowersOf2By4[8] = {
+    powerBits(1.0f, 0), powerBits(1.18920708f, 1), powerBits(1.41421354f, 2), powerBits(1.68179286f, 3),
+    powerBits(1.0f, 0), powerBits(1.18920708f, 1), powerBits(1.41421354f, 2), powerBits(1.68179286f, 3)};
 
 // max(x, 0) - GELU(x) = t (1 - Phi(t)) with t = |x| and Phi the normal distribution. For each multiple of 1/4 up to
 // 7.75 the table has the coefficients of a polynomial in the distance from it (interpolated at Chebyshev's nodes;

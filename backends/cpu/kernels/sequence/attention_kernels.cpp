@@ -112,13 +112,13 @@ void exponentials(const ScoreRows& s, float scale, const float* shift, float* su
         V total = hn::Zero(d);
         size_t i = 0;
         for (; i + lanes <= s.count; i += lanes) {
-            const V e = vexp(hn::MulSub(hn::LoadU(d, row + i), factor, shifts));
+            const V e = expUpTo88(hn::MulSub(hn::LoadU(d, row + i), factor, shifts));
             hn::StoreU(e, d, row + i);
             total = hn::Add(total, e);
         }
         if (i < s.count) {
             const size_t rest = s.count - i;
-            const V e = vexp(hn::MulSub(loadSome(row + i, rest, 0), factor, shifts));
+            const V e = expUpTo88(hn::MulSub(loadSome(row + i, rest, 0), factor, shifts));
             storeSome(e, row + i, rest);
             total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, rest), e));
         }
