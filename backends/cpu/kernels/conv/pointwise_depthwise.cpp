@@ -59,7 +59,7 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
 // Without bands, each panel reads the whole input. With them, each band reads all weights, and rows that two bands read
 // are copied. That pays where the input is so large that other caches may not keep it either.
 int64_t PointwiseDepthwisePlan::bandRows() const {
-    constexpr int64_t kLargeInputs = 32;  // of the parts of an input that stay in the second level cache. Measured.
+    constexpr int64_t kLargeInputs = 32;  // in parts of an input that stay in the second level cache. Measured.
     const int64_t row = int64_t{ceilDiv(p_.ic, k_.lanes)} * k_.lanes * p_.iw * int64_t{sizeof(float)};
     const int64_t cache = k_.costs->cache.gemmInput, input = row * p_.ih;
     const int64_t fit = std::min(cache / (row * p_.strideH * d_.strideH), int64_t{d_.oh});
@@ -140,8 +140,8 @@ void PointwiseDepthwisePlan::runBands(const Job& job, Rows piece, float* memory)
                      halos + panel * haloFloats());
 }
 
-// Makes rows of a panel. `halo` carries the rows of the map between that the band of the piece before made, and this
-// one reads, too.
+// Makes rows of a panel. `halo` holds rows of the intermediate map that the previous band of the piece made and this one
+// reads, too; afterwards those for the next band.
 void PointwiseDepthwisePlan::runPanel(const Job& job, int panel, Rows rows, Rows piece, float* strip,
                                       float* halo) const {
     const TileableConv& tiles = *pointwise_->tileable();
