@@ -140,8 +140,8 @@ void PointwiseDepthwisePlan::runBands(const Job& job, Rows piece, float* memory)
                      halos + panel * haloFloats());
 }
 
-// Makes rows of a panel. `halo` holds rows of the intermediate map that the previous band of the piece made and this one
-// reads, too; afterwards those for the next band.
+// Makes rows of a panel. `halo` holds rows of the intermediate map that the previous band of the piece made and this
+// one reads, too; afterwards those for the next band.
 void PointwiseDepthwisePlan::runPanel(const Job& job, int panel, Rows rows, Rows piece, float* strip,
                                       float* halo) const {
     const TileableConv& tiles = *pointwise_->tileable();
