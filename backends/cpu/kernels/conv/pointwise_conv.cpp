@@ -49,7 +49,7 @@ std::string pointwiseName(const GemmWeightOptions& options) {
 
 // Returns whether only some pixels of the input count.
 bool isSampled(const ConvShape& s) {
-    return s.oh * s.ow != s.ih * s.iw;
+    return s.oh != s.ih || s.ow != s.iw;
 }
 
 class PointwisePlan final : public GemmConvPlan, private TileableConv {

@@ -56,16 +56,17 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
     band_ = static_cast<int>(bandRows());
 }
 
-// Without bands, each panel reads the whole input. With them, each band reads all weights, and rows that two bands read
-// are copied. That pays where the input is so large that other caches may not keep it either.
+// Without bands, each panel reads the whole input. With them, each band reads all weights, and the rows that two bands
+// read are copied. That pays where the input is so large that other caches may not keep it either, and the weights
+// need not be expanded for each band.
 int64_t PointwiseDepthwisePlan::bandRows() const {
     constexpr int64_t kLargeInputs = 32;  // in parts of an input that stay in the second level cache. Measured.
     const int64_t row = int64_t{ceilDiv(p_.ic, k_.lanes)} * k_.lanes * p_.iw * int64_t{sizeof(float)};
     const int64_t cache = k_.costs->cache.gemmInput, input = row * p_.ih;
-    const int64_t fit = std::min(cache / (row * p_.strideH * d_.strideH), int64_t{d_.oh});
-    if (input <= kLargeInputs * cache || fit < 1) return 0;
-    const int64_t rows = fit > 1 ? fit / 2 * 2 : fit;
-    const int64_t panels = pointwise_->tileable()->panelCount();
+    const int64_t fit = std::min(cache / row / d_.strideH, int64_t{d_.oh});
+    const TileableConv& tiles = *pointwise_->tileable();
+    if (input <= kLargeInputs * cache || fit < 1 || tiles.expandedBytes() > 0) return 0;
+    const int64_t rows = fit > 1 ? fit / 2 * 2 : fit, panels = tiles.panelCount();
     const int64_t weights = pointwise_->packedWeightBytes() * ceilDiv(int64_t{d_.oh}, rows);
     return weights < input * (panels - 1) / 2 ? rows : 0;
 }
@@ -82,8 +83,12 @@ size_t PointwiseDepthwisePlan::stripFloats() const {
     return roundUpFloats(size_t(maxBlocks_) * rows_ * d_.iw * k_.lanes);
 }
 
+int PointwiseDepthwisePlan::haloRows() const {
+    return std::min(again_, d_.ih);
+}
+
 size_t PointwiseDepthwisePlan::haloFloats() const {
-    return band_ ? roundUpFloats(size_t(maxBlocks_) * again_ * d_.iw * k_.lanes) : 0;
+    return band_ ? roundUpFloats(size_t(maxBlocks_) * haloRows() * d_.iw * k_.lanes) : 0;
 }
 
 size_t PointwiseDepthwisePlan::threadFloats() const {
@@ -109,8 +114,10 @@ PointwiseDepthwisePlan::Cut PointwiseDepthwisePlan::cutFor(int threads) const {
     const auto time = [&](int units, int pieces) {
         return int64_t{ceilDiv(units * d_.batch * pieces, threads)} * (ceilDiv(d_.oh, pieces) + again);
     };
-    const Cut each{cut(panels), false}, bands{cut(1), true};
-    return band_ && time(1, bands.pieces) * panels * 10 <= time(panels, each.pieces) * 11 ? bands : each;
+    const Cut each{cut(panels), false};
+    if (band_ == 0) return each;
+    const Cut bands{cut(1), true};
+    return time(1, bands.pieces) * panels * 10 <= time(panels, each.pieces) * 11 ? bands : each;
 }
 
 void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const Side& depthwise, float* dst,
@@ -147,7 +154,7 @@ void PointwiseDepthwisePlan::runPanel(const Job& job, int panel, Rows rows, Rows
     const TileableConv& tiles = *pointwise_->tileable();
     const OutPanel out = tiles.panel(panel);
     const int P = k_.lanes;
-    const ptrdiff_t row = ptrdiff_t(d_.iw) * P, plane = rows_ * row, haloPlane = again_ * row;
+    const ptrdiff_t row = ptrdiff_t(d_.iw) * P, plane = rows_ * row, haloPlane = haloRows() * row;
     const float* weights = tiles.weightsOf(job.pointwise.packed, panel, strip + stripFloats());
     int base = firstRow(rows.begin), made = base;  // the strip holds rows base .. made
     if (rows.begin > piece.begin) {

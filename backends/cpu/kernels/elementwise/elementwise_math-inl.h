@@ -131,7 +131,7 @@ HWY_INLINE V timesPowerOf2(V v, V n) {
     return hn::Mul(hn::Mul(v, a), b);
 #endif
 }
-// e^x, or e^-x with a Sign of -1, where it is a normal number and the exponent at most 88.5.
+// e^x, or e^-x with a Sign of -1, where it is a normal number and the exponent at most 88 with AVX2.
 template <int Sign = 1>
 HWY_INLINE V expNormal(V x) {
 #if HWY_TARGET == HWY_AVX3
@@ -180,7 +180,7 @@ HWY_NOINLINE V eachLane(V x, Each each) {
 // Returns 0 where e^x would be subnormal.
 HWY_INLINE V vexp(V x) {
 #if HWY_TARGET == HWY_AVX2
-    if (HWY_LIKELY(hn::AllTrue(D(), hn::Le(x, k(88.5f))))) return expUpTo88(x);
+    if (HWY_LIKELY(hn::AllTrue(D(), hn::Le(x, k(88))))) return expUpTo88(x);
     return eachLane(x, [](float each) { return each < kMinExp ? 0.0f : std::exp(each); });
 #else
     return hn::IfThenZeroElse(hn::Lt(x, k(kMinExp)), expNormal(expLimits(x)));
