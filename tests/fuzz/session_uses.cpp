@@ -1,5 +1,6 @@
 #include "session_uses.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kMaxFlops = 4e6;    // more is legitimate work that takes long
 constexpr size_t kMaxObserved = 48;  // operators of a run whose tensors a callback reads
+constexpr size_t kMaxRandomBytes = 4099 * 4;
 
 void askTensor(const mnn_tensor_t* tensor) {
     const char* name = nullptr;
@@ -266,12 +268,14 @@ class Uses {
         return again;
     }
 
-    // Contents of an input: mostly small values of its type, sometimes random bits.
+    // Contents of an input: mostly small values of its type, sometimes random bits. Large inputs repeat the first of
+    // them, because random numbers would take longer than the run.
     void fill(std::vector<uint8_t>& bytes, int32_t type) {
         const bool wild = random_.oneIn(8);
         size_t step = 1;
         if (type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_INT32) step = 4;
-        for (size_t i = 0; i + step <= bytes.size(); i += step) {
+        size_t filled = 0;
+        for (; filled + step <= std::min(bytes.size(), kMaxRandomBytes); filled += step) {
             const uint64_t bits = random_.next();
             auto value = static_cast<uint32_t>(bits);
             if (!wild && type == MNN_TYPE_FLOAT32) {
@@ -280,7 +284,12 @@ class Uses {
             } else if (!wild && type == MNN_TYPE_INT32) {
                 value = static_cast<uint32_t>(static_cast<int32_t>(bits % 9) - 2);
             }
-            std::memcpy(bytes.data() + i, &value, step);
+            std::memcpy(bytes.data() + filled, &value, step);
+        }
+        while (filled != 0 && filled < bytes.size()) {
+            const size_t more = std::min(filled, bytes.size() - filled);
+            std::memcpy(bytes.data() + filled, bytes.data(), more);
+            filled += more;
         }
     }
 
