@@ -57,7 +57,8 @@ constexpr OpDef kControlOps[] = {
      .parse = parseWhile,
      .writtenInputs = writtenByRegionLoop,
      .shape = shapeRegionLoop,
-     .keepRest = keepRestOfRegionLoop},
+     .keepRest = keepRestOfRegionLoop,
+     .flops = regionLoopFlops},
 };
 extern constinit const OpFamily controlOps = kControlOps;
 

@@ -35,6 +35,7 @@ inline bool runsSubgraphs(const Node& node) {
 }
 ParamsPtr parseRegionLoop(const wire::LoopParam& table, const ParseContext& context);
 void shapeRegionLoop(const ShapeContext& context);
+double regionLoopFlops(const ShapeContext& context);
 std::vector<size_t> writtenByRegionLoop(const Params& params);
 bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs);
 

@@ -15,7 +15,10 @@ namespace mnnc {
 
 namespace {
 
-constexpr int64_t kMaxWork = int64_t{1} << 40;  // limit on the elements that the commands of all rounds visit
+// Limits on the elements that the commands of all rounds visit: of any loop, and beyond so many for each element of its
+// tensors. A small file could describe hours of work over small tensors, which no limit on memory would refuse.
+constexpr int64_t kMaxVisits = int64_t{1} << 40;
+constexpr double kFreeVisits = 1 << 26, kVisitsOfElement = 1 << 16;
 
 // Replaces tensors in all commands.
 void redirect(LoopParams& params, const std::map<int, int>& replaced) {
@@ -51,10 +54,8 @@ class Reader {
         for (uint32_t i = 0; table_.outputIndexes() && i < table_.outputIndexes()->size(); ++i)
             params->outputs.push_back(outputOf(description(i)));
         replaceWrittenInputs(*params);
-        int64_t work = 0;
-        for (const LoopCommand& command : params->commands) work = checkedAdd(work, boxSize(command), name());
-        checkWork(checkedMul(work, params->rounds, name()));
-        for (const LoopCommand& command : params->before) checkWork(boxSize(command));
+        for (const LoopCommand& command : params->commands) visit(*params, command, params->rounds);
+        for (const LoopCommand& command : params->before) visit(*params, command, 1);
         return params;
     }
 
@@ -95,12 +96,13 @@ class Reader {
             fail(Status::BadParameter, "op '%s' (While): output %zu has no description", name(), i);
         return *describe->blob();
     }
-    int64_t boxSize(const LoopCommand& command) const {
-        return checkedMul(checkedMul(command.size[0], command.size[1], name()), command.size[2], name());
-    }
-    void checkWork(int64_t work) const {
-        if (work > kMaxWork)
-            fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements", name(), asLong(work));
+    // Counts the elements that a command visits. A command over none takes its turn in each round, too.
+    void visit(LoopParams& params, const LoopCommand& command, int64_t rounds) const {
+        const int64_t box = checkedMul(checkedMul(command.size[0], command.size[1], name()), command.size[2], name());
+        params.visits = checkedAdd(params.visits, checkedMul(std::max<int64_t>(1, box), rounds, name()), name());
+        if (params.visits > kMaxVisits)
+            fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements", name(),
+                 asLong(params.visits));
     }
 
     // Local tensors are the inputs, then the outputs.
@@ -286,10 +288,20 @@ void shapeRegionLoop(const ShapeContext& context) {
         types.push_back(copiedType(params, static_cast<int>(types.size()), types).value_or(params.outputs[i].type));
     for (const auto* commands : {&params.before, &params.commands})
         for (const LoopCommand& command : *commands) checkTypes(command, types, context.name());
+    double elements = 0;
+    for (const Tensor* input : context.inputs) elements += static_cast<double>(input->elements());
+    for (const LoopParams::Output& output : params.outputs) elements += static_cast<double>(output.shape.elements());
+    if (static_cast<double>(params.visits) > kFreeVisits + kVisitsOfElement * elements)
+        fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements of tensors that have %.0f",
+             context.name(), asLong(params.visits), elements);
     for (size_t i = 0; i < context.outputs.size(); ++i) {
         const LoopParams::Output& output = params.outputs[i];
         context.set(static_cast<int>(i), output.shape, types[context.inputs.size() + i], output.format);
     }
+}
+
+double regionLoopFlops(const ShapeContext& context) {
+    return static_cast<double>(context.node.paramsAs<LoopParams>().visits);
 }
 
 }  // namespace mnnc

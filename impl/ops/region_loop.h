@@ -41,6 +41,7 @@ struct LoopParams : ParamsOf<LoopParams> {
     std::vector<size_t> writtenInputs;
     std::vector<LoopCommand> before, commands;
     int64_t rounds = 0;
+    int64_t visits = 0;                 // elements that all commands of all rounds visit
     ModRule mod = ModRule::AsCommands;  // rule for the commands' BinaryOp codes
 };
 

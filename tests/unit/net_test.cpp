@@ -102,19 +102,20 @@ TEST(Net, UnneededFormsMayBeUnsupported) {
     }
 }
 
-TEST(Net, LoopsOfOperatorsThatNoLoopHasAreRefused) {
+// A net whose second operator is a loop of one operator, or of copies, over a box.
+wire::NetT makeLoopNet(wire::OpType type, std::vector<int32_t> box, int rounds) {
     wire::NetT net = makeReluNet();
     wire::LoopParamT loop;
     loop.tensorNumber = 2;
-    loop.loopNumber = 1;
+    loop.loopNumber = rounds;
     loop.inputIndexes = {0};
     loop.outputIndexes = {1};
     loop.extraTensorInfos.push_back(std::make_unique<wire::TensorDescribeT>());
     loop.extraTensorInfos[0]->blob = std::make_unique<wire::BlobT>();
     auto command = std::make_unique<wire::RegionCommandT>();
     command->op = std::make_unique<wire::OpT>();
-    command->op->type = wire::OpType::Rank;
-    command->size = {1, 1, 1};
+    command->op->type = type;
+    command->size = std::move(box);
     command->indexes = {1, 0};
     command->steps = {0, 0};
     command->iterIndexes = {-1, -1};
@@ -124,7 +125,28 @@ TEST(Net, LoopsOfOperatorsThatNoLoopHasAreRefused) {
     }
     loop.commands.push_back(std::move(command));
     net.oplists[1] = makeOp(wire::OpType::While, "loop", {0}, {1}, std::move(loop));
-    expectNotSupported(net, "op 'loop' (While): a loop of Rank");
+    return net;
+}
+
+TEST(Net, LoopsOfOperatorsThatNoLoopHasAreRefused) {
+    expectNotSupported(makeLoopNet(wire::OpType::Rank, {1, 1, 1}, 1), "op 'loop' (While): a loop of Rank");
+}
+
+// A small file could describe days of work over small tensors.
+TEST(Net, LoopsOfEndlessWorkAreRefused) {
+    const Opened fine(makeLoopNet(wire::OpType::UnaryOp, {1, 1, 1}, 1000), nullptr);
+    EXPECT_EQ(fine.status, MNN_OK) << fine.sentence;
+    double flops = 0;
+    bool complete = false;
+    ASSERT_EQ(mnn_session_flops(fine.session, &flops, &complete), MNN_OK);
+    EXPECT_GE(flops, 1000);
+    const std::pair<std::vector<int32_t>, int> endless[] = {
+        {{1, 1, 1}, INT32_MAX}, {{0, 1, 1}, INT32_MAX}, {{1000, 1000, 1000}, 1}, {{100, 100, 100}, 100000}};
+    for (const auto& [box, rounds] : endless) {
+        const Opened opened(makeLoopNet(wire::OpType::UnaryOp, box, rounds), nullptr);
+        EXPECT_EQ(opened.status, MNN_ERROR_LIMIT_EXCEEDED) << opened.sentence;
+        EXPECT_NE(opened.sentence.find("op 'loop' (While): its commands visit "), std::string::npos) << opened.sentence;
+    }
 }
 
 TEST(Net, LoopsWithoutADescriptionOfTheirOutputsAreRefused) {
