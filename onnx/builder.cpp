@@ -20,6 +20,39 @@ bool isRandom(OpType type) {
     return type == OpType::RandomUniform || type == OpType::RandomNormal;
 }
 
+bool isComparison(Binary code) {
+    switch (code) {
+        case Binary::GREATER:
+        case Binary::GREATER_EQUAL:
+        case Binary::LESS:
+        case Binary::LESS_EQUAL:
+        case Binary::EQUAL:
+        case Binary::NOTEQUAL:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// The type of an output, from the types of the inputs alone.
+DataType looseType(OpType type, const Parameter& parameter, const std::vector<V>& inputs) {
+    const auto like = [&](size_t i) { return inputs.at(i)->type; };
+    switch (type) {
+        case OpType::Shape:
+        case OpType::Size:
+            return DataType::DT_INT32;
+        case OpType::BinaryOp:
+            return isComparison(parameter.value.AsBinaryOp()->opType) ? DataType::DT_INT32 : like(0);
+        case OpType::Fill:
+        case OpType::Select:
+            return like(1);
+        case OpType::OneHot:
+            return like(2);
+        default:
+            return like(0);
+    }
+}
+
 }  // namespace
 
 int64_t Value::extent(size_t axis) const {
@@ -340,9 +373,19 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
         case OpType::Select:
             return most;
         case OpType::Concat:
+        case OpType::Convolution:
+        case OpType::ConvolutionDepthwise:
+        case OpType::Deconvolution:
+        case OpType::DeconvolutionDepthwise:
+        case OpType::GatherElements:
+        case OpType::GridSample:
         case OpType::LayerNorm:
+        case OpType::PReLU:
         case OpType::Padding:
         case OpType::Permute:
+        case OpType::Scale:
+        case OpType::ScatterElements:
+        case OpType::ScatterNd:
         case OpType::StridedSlice:
         case OpType::UnaryOp:
             return first;
@@ -408,10 +451,8 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             }
             unknown[i] = true;
             value.content = {};
-            // Then the type is unknown, too: it is that of the contents.
-            const size_t like = type == OpType::Fill ? 1 : type == OpType::OneHot ? 2 : 0;
-            if (p == 0)
-                value.type = type == OpType::Shape || type == OpType::Size ? DataType::DT_INT32 : inputs.at(like)->type;
+            // Then the type is unknown, too.
+            if (p == 0) value.type = looseType(type, parameter, inputs);
             std::array<Dims, kProbes> dims;
             const bool has = !(open_ && openAlways_) && declared && declared(i, dims) &&
                              (!open_ || (*open_)[0].size() == dims[0].size());

@@ -91,6 +91,42 @@ Operand apart(const Value& value, Operand operand, bool equalAlone) {
     return operand;
 }
 
+// Whether a slice begins or ends at numbers that differ between the probes: both may lie behind the end of the axis, as
+// where positions are cut out of a table that has fewer.
+bool cutsByNumbers(OpType type, const std::vector<V>& inputs) {
+    if (type != OpType::StridedSlice) return false;
+    for (size_t i = 1; i < inputs.size(); ++i) {
+        const Value& value = *inputs[i];
+        for (size_t k = 0; isPaired(value) && k < static_cast<size_t>(value.content[0]->count()); ++k)
+            if (!isEqual(value, k)) return true;
+    }
+    return false;
+}
+
+// Moves the numbers of a slice that differ between the probes towards 0, all by as much, so that windows keep their
+// lengths.
+void moveCuts(const std::vector<V>& inputs, std::vector<Operand>& operands) {
+    constexpr int64_t kLeast = 5;
+    int64_t least = INT32_MAX;
+    const auto forDiffering = [&](const auto& visit) {
+        for (size_t i = 1; i < inputs.size(); ++i) {
+            const Value& value = *inputs[i];
+            if (!isPaired(value) || !operands[i].content) continue;
+            for (size_t k = 0; k < operands[i].content->ints.size(); ++k)
+                if (!isEqual(value, k)) visit(i, k, int64_t{operands[i].content->ints[k]});
+        }
+    };
+    forDiffering([&](size_t, size_t, int64_t number) { least = std::min(least, std::abs(number)); });
+    const int64_t by = std::max<int64_t>(0, least - kLeast);
+    std::vector<std::shared_ptr<Array>> moved(operands.size());
+    forDiffering([&](size_t i, size_t k, int64_t number) {
+        if (!moved[i]) moved[i] = std::make_shared<Array>(*operands[i].content);
+        moved[i]->ints[k] = static_cast<int32_t>(number < 0 ? number + by : number - by);
+    });
+    for (size_t i = 0; i < operands.size(); ++i)
+        if (moved[i]) operands[i].content = moved[i];
+}
+
 }  // namespace
 
 // The doubts about an operator's outputs if the operator only moves elements, which then move with them.
@@ -151,12 +187,14 @@ void Builder::noteChance(OpType type, const Parameter& parameter, const std::vec
                          const std::vector<V>& outputs) {
     bool any = false;
     for (const V input : inputs) any = any || !input->chance.empty() || !input->doubts.empty();
-    if (!any || trusts) return;
+    const bool cuts = cutsByNumbers(type, inputs);
+    if ((!any && !cuts) || trusts) return;
     std::vector<Result> results;
     for (const bool equalAlone : {false, true}) {
         std::vector<Operand> operands;
         operands.reserve(inputs.size());
         for (const V input : inputs) operands.push_back(apart(*input, operand(*input, 1, false), equalAlone));
+        if (cuts) moveCuts(inputs, operands);
         try {
             results = evaluator_(type, parameter.value, operands, outputs.size(), -1);
             break;

@@ -101,6 +101,30 @@ const Attribute* Importer::resolve(const Attribute& attribute) const {
     return nullptr;
 }
 
+// The numbers for a name that is a sum, such as "past_sequence_length + sequence_length".
+std::optional<std::array<int64_t, kProbes>> Importer::sumFor(const std::string& name, size_t axis, size_t rank,
+                                                             int strategy) {
+    if (name.find('+') == std::string::npos) return {};
+    std::array<int64_t, kProbes> sum{};
+    for (size_t begin = 0; begin <= name.size();) {
+        const size_t end = std::min(name.find('+', begin), name.size());
+        const size_t first = name.find_first_not_of(' ', begin), last = name.find_last_not_of(' ', end - 1);
+        if (first >= end || last < first) return {};
+        const std::string part = name.substr(first, last - first + 1);
+        Extent extent;
+        if (part.find_first_not_of("0123456789") != std::string::npos)
+            extent.name = part;
+        else if (part.size() < 10)
+            extent.value = std::stoll(part);
+        else
+            return {};
+        const std::array<int64_t, kProbes> numbers = standsFor(extent, axis, rank, strategy);
+        for (size_t p = 0; p < kProbes; ++p) sum[p] += numbers[p];
+        begin = end + 1;
+    }
+    return sum;
+}
+
 // A batch is small; other extents are large enough for typical uses in nets: halving them five times, cutting windows
 // out.
 std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, size_t rank, int strategy) {
@@ -111,6 +135,7 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
     free_ = true;
     const std::string key = extent.name.empty() ? (axis == 0 ? "\1batch" : "\1other") : std::string(extent.name);
     if (const auto known = extents_.find(key); known != extents_.end()) return known->second;
+    if (const auto sum = sumFor(key, axis, rank, strategy)) return extents_[key] = *sum;
     const auto order = static_cast<int64_t>(extents_.size());
     std::array<int64_t, kProbes> numbers{96, 160};
     if (strategy == 0 && axis == 0) numbers = {2, 3};
@@ -123,6 +148,12 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
         numbers = rank < 4 ? std::array<int64_t, kProbes>{720, 1440} : std::array<int64_t, kProbes>{72, 144};
     if (strategy == 6 && rank == 4 && axis == 2) numbers = {32, 33};  // lines of text, whose height becomes 1
     if (strategy == 7 && rank == 4 && axis == 2) numbers = {16, 17};
+    if (strategy == kKeptStrategy) {
+        const bool isMask = rank == 2 && axis > 0 && lengths_++ > 0;
+        numbers = rank > 2 ? std::array<int64_t, kProbes>{16, 32}
+                  : isMask ? std::array<int64_t, kProbes>{24, 44}
+                           : std::array<int64_t, kProbes>{8, 12};
+    }
     if (strategy >= 4 && strategy <= kLenientStrategy && axis == 0) numbers = {2, 3};
     extents_[key] = numbers;
     return numbers;

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -51,11 +52,13 @@ struct Report {
     int64_t nodes = 0, operators = 0, folded = 0, functions = 0;
 };
 
+// The numbers fit a decoder with kept keys and values: the second extent of its masks is a sum.
+constexpr int kKeptStrategy = 8;
 // The last but one strategy for free extents: operators that refuse the numbers are not checked.
-constexpr int kLenientStrategy = 8;
+constexpr int kLenientStrategy = 9;
 // The numbers of the first strategy, but extents that are equal by chance count as fixed, as where a net pads its input
 // to a fixed length.
-constexpr int kTrustingStrategy = 9;
+constexpr int kTrustingStrategy = 10;
 
 class Importer {
   public:
@@ -109,6 +112,7 @@ class Importer {
     void callEntry(const Node& node, std::vector<V> inputs);
     void problem(const Node& node, const std::string& reason, int32_t status);
     std::array<int64_t, kProbes> standsFor(const Extent& extent, size_t axis, size_t rank, int strategy);
+    std::optional<std::array<int64_t, kProbes>> sumFor(const std::string& name, size_t axis, size_t rank, int strategy);
 
     Reading& reading_;
     const ModelFile& model_;
@@ -118,6 +122,7 @@ class Importer {
     Frame* frame_ = nullptr;
     std::vector<const Function*> active_;
     std::map<std::string, std::array<int64_t, kProbes>, std::less<>> extents_;
+    int lengths_ = 0;  // names of second extents of matrices, which are tokens or masks
     std::vector<V> netOutputs_;
     bool free_ = false;
     int depth_ = 0;

@@ -1,5 +1,6 @@
 // Control flow: branches and loops, whose bodies become subgraphs. Outer values that a body uses become its inputs.
 #include <algorithm>
+#include <optional>
 
 #include "../importer.h"
 #include "base/error.h"
@@ -52,15 +53,21 @@ std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list) {
     return result;
 }
 
-void emitIf(Call& c) {
-    V condition = c.in(0);
+// The branch that both sets of numbers for free extents take; empty: they differ, or only a run decides it.
+std::optional<bool> takenBranch(const Value& condition) {
+    const auto& [first, second] = condition.content;
+    if (!first || !second || first->count() != 1 || second->count() != 1) return {};
+    const bool taken = first->intAt(0) != 0;
+    return taken == (second->intAt(0) != 0) ? std::optional(taken) : std::nullopt;
+}
+
+void takeBranch(Call& c, bool yes) {
+    const std::vector<V> results = c.importer.body(bodyOf(c, yes ? "then_branch" : "else_branch"), {});
+    for (size_t i = 0; i < c.node.outputs.size() && i < results.size(); ++i) c.out(i, results[i]);
+}
+
+void takeBothBranches(Call& c, V condition) {
     const size_t count = c.node.outputs.size();
-    if (condition->constant) {
-        const bool chosen = condition->array().intAt(0) != 0;
-        const std::vector<V> results = c.importer.body(bodyOf(c, chosen ? "then_branch" : "else_branch"), {});
-        for (size_t i = 0; i < count && i < results.size(); ++i) c.out(i, results[i]);
-        return;
-    }
     condition = scalarOf(c, condition);
     const std::string name = c.b.name();
     const Branch yes = readBranch(c, "then_branch"), no = readBranch(c, "else_branch");
@@ -84,6 +91,10 @@ void emitIf(Call& c) {
     std::vector<Output> results;
     for (size_t i = 0; i < count; ++i) {
         const Value &a = *yes.results[i], &b = *no.results[i];
+        if (a.rank() != b.rank() || a.type != b.type) {
+            yes.scope->name.clear();  // an unnamed scope is not written
+            no.scope->name.clear();
+        }
         if (a.rank() != b.rank()) refuse("its branches give tensors of rank %zu and %zu", a.rank(), b.rank());
         if (a.type != b.type) refuse("its branches give tensors of different types");
         const std::array<Dims, kProbes> open =
@@ -96,6 +107,29 @@ void emitIf(Call& c) {
     }
     const std::vector<V> outputs = c.b.given(OpType::If, table, inputs, results);
     for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(outputs[i], yes.results[i]->elem));
+}
+
+// A condition over free extents often has a branch for extents of 1, which has another rank or cannot be computed with
+// other numbers. Such a net keeps one branch.
+void emitIf(Call& c) {
+    V condition = c.in(0);
+    if (condition->constant) return takeBranch(c, condition->array().intAt(0) != 0);
+    const std::optional<bool> taken = takenBranch(*condition);
+    if (!taken) return takeBothBranches(c, condition);
+    const size_t problems = c.importer.report().problems.size();
+    const std::string name = c.b.name();
+    try {
+        return takeBothBranches(c, condition);
+    } catch (const Error& error) {
+        if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled) throw;
+    }
+    c.importer.report().problems.resize(problems);
+    c.importer.note(
+        "The If '" + name + "' keeps its " + (*taken ? "then" : "else") +
+        " branch alone, which the numbers that stand for free extents take: the net is not valid for extents "
+        "that take the other one.");
+    c.b.setName(name);
+    takeBranch(c, *taken);
 }
 
 // ---- Loops ----

@@ -140,7 +140,7 @@ void emitTopK(Call& c) {
     table.sorted = true;
     table.largest = c.integer("largest", 1) != 0;
     std::vector<V> both;
-    if (k->constant) {
+    if (k->constant || (k->content[0] && k->content[1])) {  // the number of elements that an axis has is known, too
         both = c.b.op(OpType::TopKV2, table, {x, k, c.b.scalar(axis)}, 2);
     } else {
         const std::array<Dims, kProbes> open = c.b.openDims({-1});

@@ -17,7 +17,7 @@ import corpus_files
 from cases.attention import attention_cases
 from cases.chains import chain_cases, rms_cases
 from cases.control import control_cases
-from cases.free import free_cases
+from cases.free import free_cases, guessed_cases
 from cases.layers import deformable_cases, layer_cases
 from cases.nets import whole_net_cases
 from cases.node_tests import freed_node_tests, node_tests
@@ -28,7 +28,8 @@ from cases.recurrent import recurrent_cases, stepwise_cases
 
 # They draw from one series of random numbers, so that another order would make other cases.
 MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_cases, recurrent_cases, chain_cases, stepwise_cases,
-          free_cases, layer_cases, rms_cases, rounded_cases, freed_node_tests, optimised_cases, deformable_cases, whole_net_cases)
+          free_cases, layer_cases, rms_cases, rounded_cases, freed_node_tests, optimised_cases, deformable_cases, whole_net_cases,
+          guessed_cases)
 
 
 def main():

@@ -1,6 +1,6 @@
 """Extents that the file leaves free."""
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from cases.packing import floats, own_case
 
@@ -51,3 +51,48 @@ def free_cases():
                    same=[node("Cast", ["x"], ["y"], to=6)])
     yield own_case("nms_all", [node("NonMaxSuppression", ["b", "s", "m", "t"], ["y"])],
                    {"b": np.abs(floats(1, 6, 4)), "s": np.abs(floats(1, 1, 6))}, {"m": np.array(2**63 - 1), "t": np.array([.3], np.float32)})
+
+
+def guessed_cases():
+    """Nets that are valid for few of the numbers that stand for free extents, or whose tables have fewer rows than those numbers."""
+    node = helper.make_node
+    one = {"i0": np.array([0]), "i1": np.array([1]), "one": np.array(1), "zero": np.array(0)}
+    # The lengths of sequences, sorted: as many as there are.
+    nodes = [node("Shape", ["n"], ["s"]), node("TopK", ["n", "s"], ["v", "i"]), node("Cast", ["v"], ["l"], to=6),
+             node("LSTM", ["x", "W", "R", "", "l"], ["", "", "c"], hidden_size=3)]
+    yield own_case("lengths_by_topk", nodes, {"x": floats(5, 3, 4), "n": np.array([2, 5, 3], np.float32)},
+                   {"W": floats(1, 12, 4), "R": floats(1, 12, 3)}, ("c",), free=("x", "n"))
+    # Rows of a fed shape keep their type behind operators that cannot be checked.
+    shape = {"t": np.array([2, 5, 3, 4])}
+    nodes = [node("Reshape", ["x", "t"], ["r"]), node("Where", ["c", "z", "r"], ["w"]), node("Transpose", ["w"], ["p"], perm=[0, 2, 1, 3]),
+             node("MatMul", ["p", "m"], ["y"])]
+    yield own_case("where_of_fed_shape", nodes, {"x": floats(2, 60), "c": np.array([[[[True]], [[False]]] * 2 + [[[False]]]]).reshape(1, 5, 1, 1),
+                                                 **shape}, {"z": np.float32(0), "m": floats(4, 6)}, free=("x", "c"))
+    at = np.array([[0, 1], [1, 4]])
+    nodes = [node("Reshape", ["x", "t"], ["r"]), node("ScatterND", ["r", "i", "u"], ["w"]), node("Div", ["w", "d"], ["y"])]
+    yield own_case("scatter_into_fed_shape", nodes, {"x": floats(2, 60), "i": at, "u": floats(2, 3, 4), **shape}, {"d": np.float32(2)},
+                   free={"x": (0, 1), "i": (0,), "u": (0, 1)})
+    # A decoder with kept keys: positions and a causal mask are cut out of tables of 80 rows, and the length of the mask is a sum.
+    nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "one"], ["n"]), node("Shape", ["k"], ["ks"]), node("Gather", ["ks", "one"], ["p"]),
+             node("Add", ["n", "p"], ["t"]), node("Range", ["p", "t", "one"], ["at"]), node("Gather", ["table", "at"], ["e"]),
+             node("Add", ["x", "e"], ["q"]), node("Concat", ["k", "q"], ["keys"], axis=1), node("Transpose", ["keys"], ["kt"], perm=[0, 2, 1]),
+             node("MatMul", ["q", "kt"], ["s0"]), node("Unsqueeze", ["p", "i0"], ["p1"]), node("Unsqueeze", ["t", "i0"], ["t1"]),
+             node("Slice", ["causal", "p1", "t1", "i0"], ["c0"]), node("Slice", ["c0", "i0", "t1", "i1"], ["c1"]),
+             node("Where", ["c1", "s0", "low"], ["s1"]), node("Unsqueeze", ["m", "i1"], ["m1"]), node("Add", ["s1", "m1"], ["s2"]),
+             node("Softmax", ["s2"], ["a"]), node("MatMul", ["a", "keys"], ["y"])]
+    tables = {"table": floats(80, 8), "causal": np.tril(np.ones((80, 80), bool)), "low": np.float32(-100)}
+    for kept in (5, 0):
+        yield own_case(f"kept_keys_{kept}", nodes, {"x": floats(2, 3, 8), "m": floats(2, 3 + kept), "k": floats(2, kept, 8)}, one | tables,
+                       ("y", "keys"), free={"x": (0, 1), "m": (0, 1), "k": (0, 1)})
+    # Embeddings of positions that come out of a table of 80.
+    nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "i1"], ["n"]), node("Slice", ["ids", "i0", "n", "i1"], ["at"]),
+             node("Gather", ["table", "at"], ["e"]), node("Add", ["x", "e"], ["y"])]
+    yield own_case("positions_of_table", nodes, {"x": floats(2, 7, 4)}, one | {"ids": np.arange(80)[None], "table": floats(80, 4)},
+                   free={"x": (0, 1)})
+    # A branch for one row alone, of another rank.
+    kind = TensorProto.FLOAT
+    branches = [helper.make_graph([node(op, ["x", *axes], ["r"])], op, [], [helper.make_tensor_value_info("r", kind, None)])
+                for op, axes in (("Squeeze", ["i1"]), ("Identity", []))]
+    nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "one"], ["n"]), node("Equal", ["n", "one"], ["c"]),
+             node("If", ["c"], ["b"], then_branch=branches[0], else_branch=branches[1]), node("Relu", ["b"], ["y"])]
+    yield own_case("branch_for_one", nodes, {"x": floats(2, 3, 4)}, one, free=("x",))
