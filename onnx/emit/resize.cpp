@@ -275,7 +275,7 @@ void emitResize(Call& c) {
     how.cubicA = c.real("cubic_coeff_a", -0.75f);
     how.outside = c.real("extrapolation_value", 0);
     how.antialias = c.integer("antialias", 0) != 0 && how.mode != "nearest";
-    how.excludes = c.integer("exclude_outside", 0) != 0 && how.mode == "cubic";
+    how.excludes = c.integer("exclude_outside", 0) != 0 && (how.mode == "cubic" || how.antialias);
     if (const auto axes = c.integers("axes"); axes && !axes->empty()) {
         how.axes = *axes;
         for (int64_t& axis : how.axes) axis = axisOf(axis, x->rank());

@@ -21,7 +21,7 @@ from cases.free import free_cases, guessed_cases
 from cases.layers import deformable_cases, layer_cases
 from cases.nets import whole_net_cases
 from cases.node_tests import freed_node_tests, node_tests
-from cases.operators import operator_cases
+from cases.operators import operator_cases, resize_cases
 from cases.optimised import optimised_cases
 from cases.quantised import quantised_cases, rounded_cases
 from cases.recurrent import recurrent_cases, stepwise_cases
@@ -29,7 +29,7 @@ from cases.recurrent import recurrent_cases, stepwise_cases
 # They draw from one series of random numbers, so that another order would make other cases.
 MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_cases, recurrent_cases, chain_cases, stepwise_cases,
           free_cases, layer_cases, rms_cases, rounded_cases, freed_node_tests, optimised_cases, deformable_cases, whole_net_cases,
-          guessed_cases)
+          guessed_cases, resize_cases)
 
 
 def main():

@@ -114,3 +114,11 @@ def more_operators(node, x):
                    {"xs": np.float32(.03), "xz": np.uint8(128), "w": RANDOM.integers(-127, 127, (3, 2, 3, 3)).astype(np.int8),
                     "ws": np.array([.01, .02, .015], np.float32), "wz": np.zeros(3, np.int8), "ys": np.float32(.1), "yz": np.uint8(120),
                     "b": RANDOM.integers(-999, 999, 3).astype(np.int32)}, tolerance=1.0)
+
+
+def resize_cases():
+    """Bilinear pictures made smaller as torch does it: samples outside of the picture do not count."""
+    for name, size in ("down", [1, 2, 7, 9]), ("both", [1, 2, 31, 5]):
+        yield own_case(f"resize_antialias_excluded_{name}",
+                       [helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="linear", antialias=1, exclude_outside=1)],
+                       {"x": floats(1, 2, 14, 18)}, {"s": np.array(size)}, free=("x",))
