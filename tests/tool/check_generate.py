@@ -110,10 +110,10 @@ def check_refusals(tool, folder, work):
     call(tool, "generate", folder, code=2)
     call(tool, "generate", folder, "--tokens", "1,x", code=2)
 
-    def changed(part, name, change):
+    def changed(part, name, change, original=folder):
         copy = work / "changed"
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(folder, copy)
+        shutil.copytree(original, copy)
         change(copy / name)
         refused(part, copy, "--tokens", "3")
 
@@ -121,7 +121,7 @@ def check_refusals(tool, folder, work):
         return lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
 
     changed("is no JSON", "llm_config.json", lambda path: path.write_text("{"))
-    changed("attention that is sliding", "llm_config.json", edit(attention_type="sliding"))
+    changed("attention that is local", "llm_config.json", edit(attention_type="local"))
     changed("type must be number, but is string", "llm_config.json", edit(attn_scale="x"))
     changed("attention_scale is not finite", "llm_config.json", edit(attn_scale=1e99))
     changed("hidden_size is 0", "llm_config.json", edit(hidden_size=0))
@@ -132,7 +132,10 @@ def check_refusals(tool, folder, work):
     changed("tie_embeddings", "llm_config.json", edit(tie_embeddings=[1, 2, 3]))
     changed("tie_embeddings does not fit", "llm_config.json", edit(tie_embeddings=[0, 99, 0, 16, 0]))
     changed("2 bits", "llm_config.json", edit(tie_embeddings=[0, 64, 0, 2, 0]))
-    changed("ends before the embedding", "llm_config.json", edit(tie_embeddings=[0, 1600, 0, 16, 0]))
+    changed("cannot open", "llm_config.json", edit(tie_embeddings=[0, 1600, 0, 16, 0]))
+    for original in (work / "full_8", work / "full_int8"):
+        codes, alpha, *rest = json.loads((original / "llm_config.json").read_text())["tie_embeddings"]
+        changed("fewer than tie_embeddings describes", "llm_config.json", edit(tie_embeddings=[codes + 1, alpha + 1, *rest]), original)
     changed("llm_weight is '../x'", "config.json", edit(llm_weight="../x"))
     changed("config.json': precision is 'fp8'", "config.json", edit(precision="fp8"))
     changed("config.json': memory is ''", "config.json", edit(memory=""))
@@ -146,14 +149,15 @@ def main():
     tool, flatc = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
-        for mixed in (False, True):
-            for embeddings in ("bf16", 16, 8, 4):
-                model = Model(mixed)
-                folder = model.write(flatc, work / f"{'mix' if mixed else 'full'}_{embeddings}", embeddings)
+        bits = {"bf16": 16, 16: 16, 8: 8, 4: 4, "int8": 8, "int4": 4}
+        for attention in ("full", "mix", "sliding"):
+            for embeddings in bits if attention != "sliding" else ("bf16",):
+                model = Model(attention)
+                folder = model.write(flatc, work / f"{attention}_{embeddings}", embeddings)
                 check_folder(tool, folder, model)
-                check_info(tool, folder, model, 16 if embeddings == "bf16" else embeddings, embeddings != "bf16")
-        scaled = Model(True, scale=1.25)
-        assert scaled.logits(PROMPT) != Model(True).logits(PROMPT)
+                check_info(tool, folder, model, bits[embeddings], isinstance(embeddings, int))
+        scaled = Model("mix", scale=1.25)
+        assert scaled.logits(PROMPT) != Model("mix").logits(PROMPT)
         check_folder(tool, scaled.write(flatc, work / "scaled"), scaled)
         check_measured(tool, work / "full_bf16")
         check_settings(tool, work / "full_bf16", work)

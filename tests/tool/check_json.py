@@ -143,7 +143,7 @@ def main():
         run = ["run", model, "--input", picture]
         boxes = ["--boxes", "scores", "--columns=x2,y2,score,x1,y1,-,-,-,class,-"]  # its scores make a box
         net, lacking = write_onnx(folder)
-        language = language_folder.Model(True).write(flatc, folder / "language")
+        language = language_folder.Model("mix").write(flatc, folder / "language")
         version = subprocess.run([tool, "version", "--json"], stdout=subprocess.PIPE, check=True).stdout
         lowest = json.loads(version)["cpu"]["isas"][-1]
         calls = {

@@ -20,12 +20,12 @@ def bf16_bytes(value):
 class Model:
     """x = embedding + position / 10; x += attention(x) once for each layer; logits = x times the embeddings."""
 
-    def __init__(self, mixed, scale=None):
-        self.mixed = mixed
+    def __init__(self, attention, scale=None):
+        self.attention_type = attention
         self.scale = scale  # attn_scale of the configuration
         # Numbers that 8 bits of a float, a half and codes of 4 bits hold.
         self.rows = [[((token * 5 + i * 3) % 15 - 7) / 8 for i in range(HIDDEN)] for token in range(TOKENS)]
-        self.windows = [None, WINDOW] if mixed else [None]
+        self.windows = {"full": [None], "mix": [None, WINDOW], "sliding": [WINDOW]}[attention]
 
     def logits(self, tokens):
         """Rows of all tokens."""
@@ -55,7 +55,7 @@ class Model:
         return tokens[-count:]
 
     def write(self, flatc, folder, embeddings="bf16"):
-        """embeddings: bf16, or the bits of tied ones."""
+        """embeddings: bf16, or the bits of tied ones, or those of a file of codes as "int8"."""
         folder.mkdir()
         net = Net()
         ids = net.feed("input_ids", [-1, 1, HIDDEN])
@@ -80,7 +80,7 @@ class Model:
         axis = net.op("Const", [], ["axis"], "Blob", {"dims": [], "dataType": "DT_INT32", "dataFormat": "NCHW", "int32s": [0]})[0]
         for layer in range(len(self.windows)):
             seen = mask
-            if self.mixed:
+            if self.attention_type == "mix":
                 entry = net.op("Const", [], [f"entry_{layer}"], "Blob",
                                {"dims": [], "dataType": "DT_INT32", "dataFormat": "NCHW", "int32s": [layer]})[0]
                 seen = op("GatherV2", [mask, entry, axis])
@@ -94,20 +94,24 @@ class Model:
         net.outputs = ["logits"]
         net.write(flatc, folder / "llm.mnn")
         config = {"model_type": "small", "hidden_size": HIDDEN, "layer_nums": len(self.windows), "attention_mask": "float",
-                  "attention_type": "mix" if self.mixed else "full", "is_mrope": False}
-        if self.mixed:
+                  "attention_type": self.attention_type, "is_mrope": False}
+        files = {"llm_model": "llm.mnn", "llm_weight": "llm.mnn.weight"}
+        if self.attention_type != "full":
             config["sliding_window"] = WINDOW
         if self.scale is not None:
             config["attn_scale"] = self.scale
         if embeddings == "bf16":
             (folder / "embeddings_bf16.bin").write_bytes(b"".join(bf16_bytes(v) for row in self.rows for v in row))
+        elif isinstance(embeddings, int):
+            config["tie_embeddings"] = self.write_codes(folder / "llm.mnn.weight", embeddings)
         else:
-            config["tie_embeddings"] = self.write_tied(folder, embeddings)
+            files["embedding_file"] = f"embeddings_{embeddings}.bin"
+            config["tie_embeddings"] = self.write_codes(folder / files["embedding_file"], int(embeddings[3:]))
         (folder / "llm_config.json").write_text(json.dumps(config))
-        (folder / "config.json").write_text(json.dumps({"llm_model": "llm.mnn", "llm_weight": "llm.mnn.weight"}))
+        (folder / "config.json").write_text(json.dumps(files))
         return folder
 
-    def write_tied(self, folder, bits):
+    def write_codes(self, path, bits):
         """Codes behind something else, with two blocks in a row; of 4 bits with a number that is added."""
         values = [v for row in self.rows for v in row]
         before, block = b"head", HIDDEN // 2
@@ -120,5 +124,5 @@ class Model:
             numbers = [int(v * 8 + 7) for v in values]  # code - 8 = 8 v - 1
             codes = bytes(a << 4 | b for a, b in zip(numbers[::2], numbers[1::2]))
             alpha = struct.pack("<ff", 1 / 8, 1 / 8) * (2 * TOKENS)
-        (folder / "llm.mnn.weight").write_bytes(before + codes + alpha)
+        path.write_bytes(before + codes + alpha)
         return [len(before), len(before) + len(codes), len(alpha), bits, block]

@@ -91,27 +91,33 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::path
         hidden_ = extentOf(config, "hidden_size");
         layers_ = extentOf(config, "layer_nums");
         attention_ = stringOr(config, "attention_type", "full");
-        if (stringOr(config, "attention_mask", "float") != "float" || (attention_ != "full" && attention_ != "mix"))
+        if (stringOr(config, "attention_mask", "float") != "float" ||
+            (attention_ != "full" && attention_ != "mix" && attention_ != "sliding"))
             throw ToolError(
                 fmt::format("masks are {} for attention that is {}; known are masks that are float, for "
-                            "attention that is full or mix",
+                            "attention that is full, mix or sliding",
                             stringOr(config, "attention_mask", "float"), attention_));
-        if (attention_ == "mix") window_ = extentOf(config, "sliding_window");
+        if (attention_ != "full") window_ = extentOf(config, "sliding_window");
         // The exporter writes the factor of attention here, and none to the operators.
         if (config.contains("attn_scale")) attentionScale_ = config.at("attn_scale").get<float>();
         threePositions_ = config.contains("is_mrope") && config.at("is_mrope").get<bool>();
         if (config.contains("tie_embeddings"))
-            readTied(config.at("tie_embeddings"));
+            readPlaces(config.at("tie_embeddings"));
         else if (embeddings_ != kEmbeddings)
             throw ToolError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
     } catch (const std::exception& error) {
         throw ToolError(fmt::format("'{}': {}", mnnc::os::textOf(path), error.what()));
     }
-    if (source_ == Source::Tied) return;
     const std::filesystem::path file = folder_ / mnnc::os::pathOf(embeddings_);
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(file, error);
     if (error) throw ToolError(fmt::format("cannot open '{}'", mnnc::os::textOf(file)));
+    if (source_ == Source::Places) {
+        if (bytes < places_.alpha || bytes - places_.alpha < places_.alphaBytes)
+            throw ToolError(
+                fmt::format("'{}' has {} bytes, fewer than tie_embeddings describes", mnnc::os::textOf(file), bytes));
+        return;
+    }
     const auto row = static_cast<uint64_t>(hidden_) * 2;
     if (bytes == 0 || bytes % row != 0 || bytes / row > static_cast<uint64_t>(kMost))
         throw ToolError(
@@ -119,30 +125,32 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::path
     tokens_ = static_cast<int64_t>(bytes / row);
 }
 
-// The numbers are [place of the codes, place of the scales, bytes of the scales, bits, numbers of a block], all of the
-// last layer.
-void LanguageModel::readTied(const nlohmann::json& numbers) {
+// The numbers are [place of the codes, place of the scales, bytes of the scales, bits, numbers of a block]. The places
+// lie in a file of their own where config.json names one that exists, and otherwise in the last layer's weights.
+void LanguageModel::readPlaces(const nlohmann::json& numbers) {
     const std::vector<int64_t> five = integersOf(numbers);
     if (five.size() != 5 || std::any_of(five.begin(), five.end(), [](int64_t number) { return number < 0; }) ||
         five[1] <= five[0])
         throw ToolError("tie_embeddings is not what the exporter writes");
-    source_ = Source::Tied;
-    embeddings_ = weights_;
-    tied_ = {
+    source_ = Source::Places;
+    std::error_code none;
+    if (embeddings_ == kEmbeddings || !std::filesystem::is_regular_file(folder_ / mnnc::os::pathOf(embeddings_), none))
+        embeddings_ = weights_;
+    places_ = {
         static_cast<uint64_t>(five[0]), static_cast<uint64_t>(five[1]), static_cast<uint64_t>(five[2]), 0, 0, false};
     if (five[3] != 16 && five[3] != 8 && five[3] != 4)
         throw ToolError(fmt::format("tie_embeddings has {} bits; known are 4, 8 and 16", five[3]));
-    tied_.bits = static_cast<int>(five[3]);
-    const auto rowBits = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(tied_.bits);
-    const uint64_t bytes = tied_.alpha - tied_.codes;
+    places_.bits = static_cast<int>(five[3]);
+    const auto rowBits = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(places_.bits);
+    const uint64_t bytes = places_.alpha - places_.codes;
     if (rowBits % 8 != 0 || bytes % (rowBits / 8) != 0 || bytes / (rowBits / 8) > static_cast<uint64_t>(kMost))
         throw ToolError("tie_embeddings does not fit hidden_size");
     tokens_ = static_cast<int64_t>(bytes / (rowBits / 8));
-    if (tied_.bits == 16) return;
-    tied_.block = five[4] == 0 ? hidden_ : five[4];
-    const auto scales = static_cast<uint64_t>(tokens_) * static_cast<uint64_t>(hidden_ / tied_.block) * sizeof(float);
-    tied_.hasZeros = tied_.alphaBytes == 2 * scales;
-    if (hidden_ % tied_.block != 0 || (!tied_.hasZeros && tied_.alphaBytes != scales))
+    if (places_.bits == 16) return;
+    places_.block = five[4] == 0 ? hidden_ : five[4];
+    const auto scales = static_cast<uint64_t>(tokens_) * static_cast<uint64_t>(hidden_ / places_.block) * sizeof(float);
+    places_.hasZeros = places_.alphaBytes == 2 * scales;
+    if (hidden_ % places_.block != 0 || (!places_.hasZeros && places_.alphaBytes != scales))
         throw ToolError("the scales of tie_embeddings do not fit its blocks");
 }
 
@@ -164,50 +172,53 @@ std::string LanguageModel::read(uint64_t offset, uint64_t bytes) const {
 void LanguageModel::embed(int64_t token, float* row) const {
     if (token < 0 || token >= tokens_)
         throw ToolError(fmt::format("there is no token {}: the model has {}", token, tokens_));
-    if (source_ == Source::Tied && tied_.bits < 16) return embedCodes(token, row);
+    if (source_ == Source::Places && places_.bits < 16) return embedCodes(token, row);
     const auto bytes = static_cast<uint64_t>(hidden_) * 2;
-    const std::string stored = read(tied_.codes + static_cast<uint64_t>(token) * bytes, bytes);
+    const std::string stored = read(places_.codes + static_cast<uint64_t>(token) * bytes, bytes);
     for (int64_t i = 0; i < hidden_; i++) {
         uint16_t number = 0;
         std::memcpy(&number, stored.data() + i * 2, sizeof number);
-        row[i] = source_ == Source::Tied ? halfToFloat(number) : std::bit_cast<float>(uint32_t{number} << 16);
+        row[i] = source_ == Source::Places ? halfToFloat(number) : std::bit_cast<float>(uint32_t{number} << 16);
     }
 }
 
 // A code is stored as its distance from the least number of its bits. The first of two codes in a byte is the upper
 // half.
 void LanguageModel::embedCodes(int64_t token, float* row) const {
-    const auto bytes = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(tied_.bits) / 8;
-    const std::string codes = read(tied_.codes + static_cast<uint64_t>(token) * bytes, bytes);
-    const auto blocks = static_cast<uint64_t>(hidden_ / tied_.block);
-    const uint64_t scaleBytes = blocks * sizeof(float) * (tied_.hasZeros ? 2 : 1);
-    const std::string alpha = read(tied_.alpha + static_cast<uint64_t>(token) * scaleBytes, scaleBytes);
+    const auto bytes = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(places_.bits) / 8;
+    const std::string codes = read(places_.codes + static_cast<uint64_t>(token) * bytes, bytes);
+    const auto blocks = static_cast<uint64_t>(hidden_ / places_.block);
+    const uint64_t scaleBytes = blocks * sizeof(float) * (places_.hasZeros ? 2 : 1);
+    const std::string alpha = read(places_.alpha + static_cast<uint64_t>(token) * scaleBytes, scaleBytes);
     for (int64_t i = 0; i < hidden_; i++) {
-        const auto byte = static_cast<unsigned char>(codes[static_cast<size_t>(i * tied_.bits / 8)]);
-        const int code = tied_.bits == 8 ? byte - 128 : (i % 2 == 0 ? byte >> 4 : byte & 15) - 8;
+        const auto byte = static_cast<unsigned char>(codes[static_cast<size_t>(i * places_.bits / 8)]);
+        const int code = places_.bits == 8 ? byte - 128 : (i % 2 == 0 ? byte >> 4 : byte & 15) - 8;
         float scale[2] = {};  // the number that is added, and the factor; or the factor alone
         const size_t size = scaleBytes / blocks;
-        std::memcpy(scale, alpha.data() + static_cast<size_t>(i / tied_.block) * size, size);
-        row[i] = tied_.hasZeros ? static_cast<float>(code) * scale[1] + scale[0] : static_cast<float>(code) * scale[0];
+        std::memcpy(scale, alpha.data() + static_cast<size_t>(i / places_.block) * size, size);
+        row[i] =
+            places_.hasZeros ? static_cast<float>(code) * scale[1] + scale[0] : static_cast<float>(code) * scale[0];
     }
 }
 
 std::vector<int64_t> LanguageModel::maskShape(int64_t count, int64_t past) const {
     if (attention_ == "full") return {};
-    return {2, 1, count, past + count};
+    return {attention_ == "mix" ? 2 : 1, 1, count, past + count};
 }
 
 std::vector<int64_t> LanguageModel::positionShape(int64_t count) const {
     return {threePositions_ ? 3 : 1, count};
 }
 
-// A scalar stands for the causal order. Otherwise the mask has an entry for layers that see all earlier tokens, and one
-// for layers that see the last ones.
+// A scalar stands for the causal order. Otherwise the mask has an entry for layers that see all earlier tokens where
+// there are such layers, and one for layers that see the last ones.
 std::vector<float> LanguageModel::mask(int64_t count, int64_t past) const {
     if (attention_ == "full") return {0};
+    std::vector<int64_t> windows{window_};
+    if (attention_ == "mix") windows.insert(windows.begin(), past + count);
     std::vector<float> mask;
-    mask.reserve(static_cast<size_t>(2 * count * (past + count)));
-    for (const int64_t window : {past + count, window_})
+    mask.reserve(windows.size() * static_cast<size_t>(count * (past + count)));
+    for (const int64_t window : windows)
         for (int64_t query = past; query < past + count; query++)
             for (int64_t key = 0; key < past + count; key++)
                 mask.push_back(key <= query && key > query - window ? 0 : std::numeric_limits<float>::lowest());
@@ -222,8 +233,8 @@ Json LanguageModel::describe() const {
                                 {"attention", attention_},
                                 {"sliding_window", nullptr},
                                 {"embeddings", embeddings_},
-                                {"embedding_bits", source_ == Source::Tied ? tied_.bits : 16},
-                                {"tied", source_ == Source::Tied},
+                                {"embedding_bits", source_ == Source::Places ? places_.bits : 16},
+                                {"tied", source_ == Source::Places && embeddings_ == weights_},
                                 {"precision", nullptr},
                                 {"memory", nullptr}});
     if (window_ > 0) result["sliding_window"] = window_;

@@ -37,14 +37,14 @@ class LanguageModel {
     Json describe() const;
 
   private:
-    enum class Source { Bf16File, Tied };
-    struct Codes {  // the place and form of tied embeddings in the file of the weights
+    enum class Source { Bf16File, Places };
+    struct Codes {  // the place and form of embeddings in the file of the weights, or in a file of codes
         uint64_t codes = 0, alpha = 0, alphaBytes = 0;
         int bits = 0;
         int64_t block = 0;
         bool hasZeros = false;
     };
-    void readTied(const nlohmann::json& numbers);
+    void readPlaces(const nlohmann::json& numbers);
     void embedCodes(int64_t token, float* row) const;
     std::string read(uint64_t offset, uint64_t bytes) const;
 
@@ -55,7 +55,7 @@ class LanguageModel {
     float attentionScale_ = 0;
     bool threePositions_ = false;  // M-RoPE
     Source source_ = Source::Bf16File;
-    Codes tied_;
+    Codes places_;
 };
 
 }  // namespace tool
