@@ -74,12 +74,17 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
                 fail(Status::ComputeSizeError, "op '%s': input '%s' has the open shape %s", node.name.c_str(),
                      input->name.c_str(), input->shape.text().c_str());
     for (Tensor* output : outputs) {
+        output->shape = Shape{-1};  // until the rule describes it
         output->values = nullptr;
         output->list = nullptr;
         output->hasConstantValue = false;
     }
     const ShapeContext shapes{node, inputs, outputs};
     (node.def->shape ? node.def->shape : copyShapes)(shapes);
+    for (size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i]->shape == Shape{-1})
+            fail(Status::BadParameter, "op '%s' (%s): the operator has no output %zu", node.name.c_str(),
+                 opTypeName(node.type), i);
     checkOutputs(node, outputs);
 
     const std::vector<Tensor*> made = computedOutputs(node, outputs);
