@@ -61,7 +61,8 @@ type SessionConfig struct {
 }
 
 // NewSession prepares the model for running. When the model declares all extents of its inputs the session is ready to
-// run (an open first extent, the batch, counts as 1); otherwise [Session.ResizeInput] and [Session.Resize] must follow.
+// run (an open first extent, the batch, counts as 1 if the net is valid for it); otherwise [Session.ResizeInput] and
+// [Session.Resize] must follow.
 // The creation ends soon after ctx is done; the error is then StatusCancelled and the context's. config may be nil. The
 // interpreter need not outlive the session.
 func (m *Interpreter) NewSession(ctx context.Context, config *SessionConfig) (*Session, error) {

@@ -69,11 +69,17 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
                      "one path alone can");
         }
     connect(parts);
-    describeInputs(parts);
+    const bool guessed = describeInputs(parts);
     const DeclaredTypes declared(net());
     for (size_t i = 0; i < inputCount(); ++i) half_.inputs.push_back(declared.shownAsHalf(ports_.inputId(i)));
     for (size_t i = 0; i < outputCount(); ++i) half_.outputs.push_back(declared.shownAsHalf(ports_.outputId(i)));
-    if (!defer && std::none_of(wantedShapes_.begin(), wantedShapes_.end(), isOpen)) resize(first.cancel);
+    if (defer || std::any_of(wantedShapes_.begin(), wantedShapes_.end(), isOpen)) return;
+    try {
+        resize(first.cancel);
+    } catch (const Error& error) {
+        // The net may be valid for other batches: then a resize follows, and a run without it gives this error.
+        if (!guessed || error.status() != Status::ComputeSizeError) throw;
+    }
 }
 
 Session::~Session() = default;

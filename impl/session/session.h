@@ -143,7 +143,7 @@ class Session {
 
   private:
     void connect(const NetParts& parts);
-    void describeInputs(const NetParts& parts);
+    bool describeInputs(const NetParts& parts);
     void describeInput(size_t index);
     bool prepared() const noexcept;
     int64_t plannedBytes() const;

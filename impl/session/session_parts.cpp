@@ -34,8 +34,9 @@ void Session::connect(const NetParts& parts) {
 }
 
 // Tensors from the middle of the net have the shape and type that the net gives them, unless the caller resizes them. A
-// tensor that no operator reads may have any shape.
-void Session::describeInputs(const NetParts& parts) {
+// tensor that no operator reads may have any shape. Returns whether the extent of a batch was guessed.
+bool Session::describeInputs(const NetParts& parts) {
+    bool guessed = false;
     const Graph& graph = interpreter_->model().mainGraph();
     std::vector<bool> declared(graph.tensorNames.size(), false), read(graph.tensorNames.size(), false);
     for (const int id : graph.inputs) declared[static_cast<size_t>(id)] = true;
@@ -49,6 +50,7 @@ void Session::describeInputs(const NetParts& parts) {
         const auto id = static_cast<size_t>(parts.inputs[i].tensor);
         Operand& tensor = input(i);
         Shape shape = defaultShape(tensor.shape);
+        guessed |= declared[id] && !(shape == tensor.shape);
         if (!declared[id]) {
             if (*next) {
                 tensor.type = (*next)->type;
@@ -65,6 +67,7 @@ void Session::describeInputs(const NetParts& parts) {
         wantedShapes_.push_back(shape);
         describeInput(i);
     }
+    return guessed;
 }
 
 }  // namespace mnnc

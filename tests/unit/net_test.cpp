@@ -149,6 +149,27 @@ TEST(Net, LoopsOfEndlessWorkAreRefused) {
     }
 }
 
+// A batch of 1 is a guess: a net that is not valid for it can be resized.
+TEST(Net, BatchesThatAreNotOne) {
+    wire::NetT net = makeReluNet();
+    net.oplists[0]->main.AsInput()->dims = {-1, 4};
+    wire::ReshapeT fives;
+    fives.dims = {-1, 5, 4};
+    fives.dimType = wire::MNN_DATA_FORMAT::NCHW;
+    net.oplists[1] = makeOp(wire::OpType::Reshape, "fives", {0}, {1}, std::move(fives));
+    const Opened opened(net, nullptr);
+    ASSERT_EQ(opened.status, MNN_OK) << opened.sentence;
+    EXPECT_EQ(mnn_session_run(opened.session), MNN_ERROR_COMPUTE_SIZE);
+    mnn_tensor_t* input = nullptr;
+    ASSERT_EQ(mnn_session_input(opened.session, nullptr, &input), MNN_OK);
+    const int32_t ten[] = {10, 4};
+    ASSERT_EQ(mnn_session_resize_input(opened.session, input, ten, 2), MNN_OK);
+    ASSERT_EQ(mnn_session_resize(opened.session), MNN_OK);
+    EXPECT_EQ(mnn_session_run(opened.session), MNN_OK);
+    net.oplists[0]->main.AsInput()->dims = {1, 4};
+    EXPECT_EQ(Opened(net, nullptr).status, MNN_ERROR_COMPUTE_SIZE);
+}
+
 TEST(Net, LoopsWithoutADescriptionOfTheirOutputsAreRefused) {
     wire::NetT net = makeReluNet();
     wire::LoopParamT loop;

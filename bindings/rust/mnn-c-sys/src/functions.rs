@@ -634,8 +634,9 @@ extern "C" {
     /// Use: always. Since 0.1.
     pub fn mnn_schedule_config_init(config: *mut mnn_schedule_config_t, struct_size: usize) -> mnn_status;
     /// Prepares a model for running. When the model declares all extents of its inputs the session is ready to
-    /// run (an open first extent, the batch, counts as 1); otherwise, and with `defer_planning`,
-    /// `mnn_session_resize_input()` and `mnn_session_resize()` have to follow.
+    /// run; otherwise, and with `defer_planning`, `mnn_session_resize_input()` and `mnn_session_resize()` have to follow. An open
+    /// first extent, the batch, counts as 1, unless the net is not valid for it: then a resize has to follow, too, and a run
+    /// without one gives the reason.
     /// Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`,
     /// `max_loop_iterations`, `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the
     /// shapes that they have in common: a further one is made in a fraction of the time and holds only `arena_bytes` of

@@ -66,8 +66,8 @@ impl Interpreter {
     }
 
     /// Prepares the model for running. When the model declares all extents of its inputs the session is ready to run
-    /// (an open first extent, the batch, counts as 1); otherwise [`TensorMut::resize`](crate::TensorMut::resize) and
-    /// [`Session::resize`] must follow.
+    /// (an open first extent, the batch, counts as 1 if the net is valid for it); otherwise
+    /// [`TensorMut::resize`](crate::TensorMut::resize) and [`Session::resize`] must follow.
     ///
     /// Any number of sessions may be created at once, on any threads.
     pub fn create_session(&self, config: &ScheduleConfig) -> Result<Session> {
