@@ -84,7 +84,9 @@ void verifyDescribes(const WireGraph& graph) {
         if (describe->index() < 0 || static_cast<uint32_t>(describe->index()) >= graph.tensors->size())
             fail(Status::BadIndex, "%sextraTensorDescribe %u is for tensor %d, the graph has %u tensors",
                  graph.title.c_str(), i, describe->index(), graph.tensors->size());
-        if (const auto* quant = describe->quantInfo()) {
+        // Nothing is computed with codes of other types, such as those of 16 bits.
+        const auto* quant = describe->quantInfo();
+        if (quant && (quant->type() == wire::DataType::DT_INT8 || quant->type() == wire::DataType::DT_INVALID)) {
             const auto fits = [](float value) { return value >= -128.0f && value <= 127.0f; };
             if (!std::isfinite(quant->scale()) || quant->scale() < 0.0f || !fits(quant->zero()) ||
                 !fits(quant->min()) || !fits(quant->max()) || quant->min() > quant->max())
