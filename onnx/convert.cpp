@@ -58,6 +58,10 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     }
     Converted result;
     result.report = std::move(best->report());
+    if (!result.report.problems.empty() && best->hasFreeInputs())
+        result.report.notes.emplace_back(
+            "The model leaves extents free. The numbers in the reasons stand for them, and the model may be valid for "
+            "others alone: try it with shapes for its inputs.");
     if (result.report.problems.empty()) {
         foldPatterns(best->builder(), best->netOutputs());
         foldChannels(best->builder(), best->netOutputs());
