@@ -82,6 +82,8 @@ class Importer {
     void note(std::string text);
     // Whether a value has a consumer that does not quantise it, or is an output of the graph.
     bool readElsewhere(std::string_view name) const;
+    // Counts the branches that are read again. Nested ones would be read twice as often at each level.
+    bool mayReadBranchAgain() { return ++branchesReadAgain_ <= kMaxReadAgain; }
     // Counts a layer whose weights were codes in the file and stay so.
     void countCoded() { ++coded_; }
 
@@ -122,6 +124,8 @@ class Importer {
     Frame* frame_ = nullptr;
     std::vector<const Function*> active_;
     std::map<std::string, std::array<int64_t, kProbes>, std::less<>> extents_;
+    static constexpr int kMaxReadAgain = 1024;
+    int branchesReadAgain_ = 0;
     int lengths_ = 0;  // names of second extents of matrices, which are tokens or masks
     std::vector<V> netOutputs_;
     bool free_ = false;

@@ -122,6 +122,7 @@ void emitIf(Call& c) {
         return takeBothBranches(c, condition);
     } catch (const Error& error) {
         if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled) throw;
+        if (!c.importer.mayReadBranchAgain()) throw;
     }
     c.importer.report().problems.resize(problems);
     c.importer.note(
