@@ -15,8 +15,9 @@ namespace mnnc {
 
 namespace {
 
-// Limits on the elements that the commands of all rounds visit: of any loop, and beyond so many for each element of its
-// tensors. A small file could describe hours of work over small tensors, which no limit on memory would refuse.
+// The commands of all rounds may visit kMaxVisits elements at most, and not more than kFreeVisits plus kVisitsOfElement
+// for each element of the loop's tensors: a small file could describe hours of work over small tensors, which no limit
+// on memory would refuse.
 constexpr int64_t kMaxVisits = int64_t{1} << 40;
 constexpr double kFreeVisits = 1 << 26, kVisitsOfElement = 1 << 16;
 

@@ -331,8 +331,9 @@ void emitSplitToSequence(Call& c) {
 
 constexpr Entry kControlEntries[] = {
     {"ConcatFromSequence", 11, kNewest, emitConcatFromSequence, "Concat", "Sequences out of loops and branches."},
-    {"If", 1, kNewest, emitIf, "If; the branch itself where the condition is a constant",
-     "Branches that give tensors of different ranks or types; sequences."},
+    {"If", 1, kNewest, emitIf,
+     "If; the branch itself where the condition is a constant, or over free extents where both cannot be kept",
+     "Branches that give tensors of different ranks or types, where a run decides; sequences."},
     {"Loop", 1, kNewest, emitLoop, "While", "Values that change their rank from round to round; sequences."},
     {"Scan", 9, kNewest, emitScan, "While, GatherV2", "Values that change their rank from round to round; opset 8."},
     {"SequenceAt", 11, kNewest, emitSequenceAt, "nothing", "A position that is fed."},

@@ -149,6 +149,25 @@ TEST(Net, LoopsOfEndlessWorkAreRefused) {
     }
 }
 
+// Writers of language models describe tensors by codes of 16 bits, whose zeros do not fit 8.
+TEST(Net, DescriptionsOfOtherCodesAreIgnored) {
+    wire::NetT net = makeReluNet();
+    auto describe = std::make_unique<wire::TensorDescribeT>();
+    describe->index = 1;
+    describe->quantInfo = std::make_unique<wire::TensorQuantInfoT>();
+    describe->quantInfo->scale = 1e-4f;
+    describe->quantInfo->zero = -38407;
+    describe->quantInfo->min = -32767;
+    describe->quantInfo->max = 32767;
+    describe->quantInfo->type = wire::DataType::DT_INT16;
+    net.extraTensorDescribe.push_back(std::move(describe));
+    EXPECT_EQ(Opened(net, nullptr).status, MNN_OK);
+    net.extraTensorDescribe[0]->quantInfo->type = wire::DataType::DT_INT8;
+    const Opened wrong(net, nullptr);
+    EXPECT_FALSE(wrong.loaded);
+    EXPECT_NE(wrong.sentence.find("quantisation of tensor 1 is impossible"), std::string::npos) << wrong.sentence;
+}
+
 // A batch of 1 is a guess: a net that is not valid for it can be resized.
 TEST(Net, BatchesThatAreNotOne) {
     wire::NetT net = makeReluNet();

@@ -71,7 +71,7 @@ def guessed_cases():
     at = np.array([[0, 1], [1, 4]])
     nodes = [node("Reshape", ["x", "t"], ["r"]), node("ScatterND", ["r", "i", "u"], ["w"]), node("Div", ["w", "d"], ["y"])]
     yield own_case("scatter_into_fed_shape", nodes, {"x": floats(2, 60), "i": at, "u": floats(2, 3, 4), **shape}, {"d": np.float32(2)},
-                   free={"x": (0, 1), "i": (0,), "u": (0, 1)})
+                   free=("x",))
     # A decoder with kept keys: positions and a causal mask are cut out of tables of 80 rows, and the length of the mask is a sum.
     nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "one"], ["n"]), node("Shape", ["k"], ["ks"]), node("Gather", ["ks", "one"], ["p"]),
              node("Add", ["n", "p"], ["t"]), node("Range", ["p", "t", "one"], ["at"]), node("Gather", ["table", "at"], ["e"]),
@@ -84,11 +84,10 @@ def guessed_cases():
     for kept in (5, 0):
         yield own_case(f"kept_keys_{kept}", nodes, {"x": floats(2, 3, 8), "m": floats(2, 3 + kept), "k": floats(2, kept, 8)}, one | tables,
                        ("y", "keys"), free={"x": (0, 1), "m": (0, 1), "k": (0, 1)})
-    # Embeddings of positions that come out of a table of 80.
-    nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "i1"], ["n"]), node("Slice", ["ids", "i0", "n", "i1"], ["at"]),
-             node("Gather", ["table", "at"], ["e"]), node("Add", ["x", "e"], ["y"])]
-    yield own_case("positions_of_table", nodes, {"x": floats(2, 7, 4)}, one | {"ids": np.arange(80)[None], "table": floats(80, 4)},
-                   free={"x": (0, 1)})
+    # Both sets of numbers end behind the table: its length does not count.
+    nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "i1"], ["n"]), node("Slice", ["table", "i0", "n", "i0"], ["t"]),
+             node("Shape", ["t"], ["ts"]), node("Gather", ["ts", "zero"], ["m"]), node("Cast", ["m"], ["f"], to=1), node("Add", ["x", "f"], ["y"])]
+    yield own_case("rows_of_table", nodes, {"x": floats(2, 5)}, one | {"table": floats(80, 4)}, free=("x",))
     # A branch for one row alone, of another rank.
     kind = TensorProto.FLOAT
     branches = [helper.make_graph([node(op, ["x", *axes], ["r"])], op, [], [helper.make_tensor_value_info("r", kind, None)])
