@@ -1873,10 +1873,11 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
 /* ---- State: what a session keeps from run to run ------------------------------------------------------- */
 
 /* Some operators keep something from run to run, as language models do: Attention with kept keys and values (kv_cache)
- * those of all tokens so far, LinearAttention sums over them. What a session keeps is its state. It has a length, in
- * rows: a run adds as many rows as its inputs have tokens. A state belongs to one session; sessions of one interpreter
- * share the weights and the plans, so that each conversation is a session. A run that fails, is cancelled or stopped
- * leaves the state as it was before the run. A new session has length 0, and so has one whose state was reset.
+ * those of all tokens so far, LinearAttention sums over them or, where it is a short convolution, the last rows that
+ * the convolution reads. What a session keeps is its state. It has a length, in rows: a run adds as many rows as its
+ * inputs have tokens. A state belongs to one session; sessions of one interpreter share the weights and the plans, so
+ * that each conversation is a session. A run that fails, is cancelled or stopped leaves the state as it was before the
+ * run. A new session has length 0, and so has one whose state was reset.
  *   A mask of such an operator that is no scalar has an element for each key, kept ones included: its last extent is
  * the length before the run and the tokens of the run together (a run with another extent gives
  * MNN_ERROR_COMPUTE_SIZE). Where the mask is an input that nothing else reads, a resize that changes this extent alone

@@ -7,23 +7,31 @@
 #include "model/wire_access.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
+#include "ops/short_convolution.h"
 
 namespace mnnc {
 namespace {
 
-constexpr const char* kGatedDeltaRule = "gated_delta_rule";
+constexpr const char *kGatedDeltaRule = "gated_delta_rule", *kShortConvolution = "short_conv";
+
+bool isShortConvolution(const ShapeContext& context) {
+    return context.node.paramsAs<LinearAttentionParams>().shortConvolution;
+}
 
 ParamsPtr parseLinearAttention(const wire::Op& op, const ParseContext& context) {
     const wire::LinearAttentionParam* table = op.main_as_LinearAttentionParam();
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': LinearAttention without its parameter table", name);
     const std::string type = table->attn_type() ? table->attn_type()->str() : std::string();
+    auto params = std::make_shared<LinearAttentionParams>();
+    params->shortConvolution = type == kShortConvolution;
+    if (params->shortConvolution) return params;
     if (type != kGatedDeltaRule)
-        fail(Status::NotSupported, "its attn_type is '%s'; '%s' is supported", type.c_str(), kGatedDeltaRule);
+        fail(Status::NotSupported, "its attn_type is '%s'; '%s' and '%s' are supported", type.c_str(), kGatedDeltaRule,
+             kShortConvolution);
     if (!table->use_qk_l2norm()) fail(Status::NotSupported, "its queries and keys are not normalised (use_qk_l2norm)");
     if (table->gate_fold() || vectorSize(table->gate_coef()) != 0 || vectorSize(table->gate_bias()) != 0)
         fail(Status::NotSupported, "its gates are computed inside (gate_fold, gate_coef, gate_bias)");
-    auto params = std::make_shared<LinearAttentionParams>();
     params->keyHeads = table->num_k_heads();
     params->valueHeads = table->num_v_heads();
     params->keyDepth = table->head_k_dim();
@@ -81,12 +89,14 @@ LinearAttentionForm formOf(const ShapeContext& context) {
 }
 
 void shapeLinearAttention(const ShapeContext& context) {
+    if (isShortConvolution(context)) return shapeShortConvolution(context);
     const LinearAttentionForm form = formOf(context);
     context.set(0, Shape{1, form.rows, form.valueHeads, form.valueDepth}, DataType::Float32, Format::NCHW);
     context.out(0).shape.elements();
 }
 
 void emitLinearAttention(const OpContext& context) {
+    if (isShortConvolution(context)) return emitShortConvolution(context);
     auto form = std::make_shared<LinearAttentionForm>(formOf(context));
     form->tensor = context.out(0).number;
     ValueCommand command = context.command();
@@ -99,6 +109,7 @@ bool keepsSums(const Params&) {
 }
 
 double linearAttentionFlops(const ShapeContext& context) {
+    if (isShortConvolution(context)) return shortConvolutionFlops(context);
     const LinearAttentionForm form = formOf(context);
     return static_cast<double>(form.rows) *
            (8.0 * form.valueHeads * static_cast<double>(form.matrixNumbers()) + 2.0 * form.channels * form.taps);

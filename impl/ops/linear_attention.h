@@ -1,5 +1,5 @@
 // LinearAttention: the gated delta rule, which keeps sums over all tokens from run to run in place of their keys and
-// values.
+// values. Its other type, the short convolution, is in short_convolution.h.
 #pragma once
 #include <cstdint>
 
@@ -8,6 +8,7 @@
 namespace mnnc {
 
 struct LinearAttentionParams : ParamsOf<LinearAttentionParams> {
+    bool shortConvolution = false;  // the heads and depths belong to the gated delta rule alone
     int keyHeads = 0, valueHeads = 0, keyDepth = 0, valueDepth = 0;
 };
 

@@ -30,6 +30,26 @@ TEST(LinearAttention, Convolve) {
         }
 }
 
+TEST(LinearAttention, ConvolveScaled) {
+    for (const std::string& isa : availableIsas())
+        for (const size_t channels : {1u, 3u, 16u, 37u}) {
+            const size_t taps = 3;
+            const Floats x = randomFloats(taps * channels, 1, 3), weights = randomFloats(taps * channels, 2),
+                         factors = randomFloats(channels, 3);
+            const float* rows[3];
+            for (size_t t = 0; t < taps; ++t) rows[t] = x.data() + t * channels;
+            Floats y(channels + 1, 7);
+            linearAttentionKernels(selectKernels(isa).id)
+                .convolveScaled(rows, weights.data(), taps, channels, factors.data(), y.data());
+            for (size_t c = 0; c < channels; ++c) {
+                double sum = 0;
+                for (size_t t = 0; t < taps; ++t) sum += double(x[t * channels + c]) * weights[t * channels + c];
+                EXPECT_NEAR(y[c], sum * factors[c], 2e-6) << isa;
+            }
+            EXPECT_EQ(y[channels], 7);
+        }
+}
+
 TEST(LinearAttention, Normalise) {
     for (const std::string& isa : availableIsas())
         for (const size_t n : {1u, 5u, 16u, 33u}) {
@@ -98,7 +118,7 @@ TEST(LinearAttention, RefusesParameters) {
         change(table);
         return table;
     };
-    refuses(Status::NotSupported, "attn_type is 'short_conv'", with([](auto& t) { t.attn_type = "short_conv"; }));
+    refuses(Status::NotSupported, "attn_type is 'long_conv'", with([](auto& t) { t.attn_type = "long_conv"; }));
     refuses(Status::NotSupported, "use_qk_l2norm", with([](auto& t) { t.use_qk_l2norm = false; }));
     refuses(Status::NotSupported, "gate_fold", with([](auto& t) { t.gate_fold = true; }));
     refuses(Status::NotSupported, "gate_coef", with([](auto& t) { t.gate_coef = {1}; }));
@@ -121,6 +141,23 @@ TEST(LinearAttention, RefusesShapes) {
     refuses(Status::NoExecution, "more than 32 taps", usual(), {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}},
             {16, 1, 33});
     refuses(Status::NotSupported, "with 5 inputs", usual(), {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}});
+}
+
+TEST(LinearAttention, RefusesShortConvolutions) {
+    const auto misfit = [](Status status, const std::string& part, const std::vector<std::vector<int32_t>>& shapes,
+                           const std::vector<int32_t>& weights = {5, 1, 3}) {
+        wire::LinearAttentionParamT table;
+        table.attn_type = "short_conv";
+        refuses(status, part, table, shapes, weights);
+    };
+    misfit(Status::ComputeSizeError, "projections are 4x14x1x1", {{4, 14, 1, 1}, {1}, {1}});
+    misfit(Status::ComputeSizeError, "projections are 4x15", {{4, 15}, {1}, {1}});
+    misfit(Status::ComputeSizeError, "projections are 4x15x1x2", {{4, 15, 1, 2}, {1}, {1}});
+    misfit(Status::ComputeSizeError, "weights of 5x2x3", {{4, 15, 1, 1}, {1}, {1}}, {5, 2, 3});
+    misfit(Status::ComputeSizeError, "weights of 5x1x0", {{4, 15, 1, 1}, {1}, {1}}, {5, 1, 0});
+    misfit(Status::NotSupported, "one tap", {{4, 15, 1, 1}, {1}, {1}}, {5, 1, 1});
+    misfit(Status::NoExecution, "more than 32 taps", {{4, 15, 1, 1}, {1}, {1}}, {5, 1, 33});
+    misfit(Status::NotSupported, "with 5 inputs", {{4, 15, 1, 1}, {1}, {1}, {1}});
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-// LinearAttention: a convolution over rows, then the gated delta rule head by head. A run reads the kept numbers and
-// writes new ones to other memory, so that a run that fails changes nothing.
+// LinearAttention: a convolution over rows, then the gated delta rule head by head; or a short convolution alone. A run
+// reads the kept numbers and writes new ones to other memory, so that a run that fails changes nothing.
 #include "ops/linear_attention.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -12,12 +11,12 @@
 #include "backends/cpu/kernels/sequence/linear_attention.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/past_rows.h"
 #include "base/checked.h"
+#include "ops/short_convolution.h"
 
 namespace mnnc::cpu {
 namespace {
-
-constexpr int kMaxTaps = 32;
 
 class LinearAttention final : public CommandExecution {
   public:
@@ -31,12 +30,7 @@ class LinearAttention final : public CommandExecution {
     }
 
     void prepare() override {
-        const auto* weights = in(3).known<float>();
-        weights_.resize(static_cast<size_t>(form_.channels) * static_cast<size_t>(form_.taps));
-        for (size_t c = 0; c < static_cast<size_t>(form_.channels); ++c)
-            for (size_t t = 0; t < static_cast<size_t>(form_.taps); ++t)
-                weights_[t * static_cast<size_t>(form_.channels) + c] =
-                    weights[c * static_cast<size_t>(form_.taps) + t];
+        weights_ = tapMajor(in(3).known<float>(), form_.channels, form_.taps);
         requestScratch(checkedMul(checkedMul(form_.rows, form_.channels, command().name.c_str()), sizeof(float),
                                   command().name.c_str()));
     }
@@ -47,36 +41,27 @@ class LinearAttention final : public CommandExecution {
         auto& state = *static_cast<KeptState*>(frame.state());
         auto* const x = static_cast<float*>(frame.scratch());
         const auto* projections = inData<float>(frame, 0);
-        convolve(projections, state.now, x, frame.pool());
-        keepRows(projections, state.now, state.next);
+        const PastRows rows{state.now, projections, form_.taps, channels()};
+        convolve(rows, x, frame.pool());
+        rows.keep(form_.rows, state.next);
         parallelFor(frame.pool(), form_.valueHeads, [&](int head) { runHead(frame, state, x, head); });
         state.replaced = true;
     }
 
   private:
     size_t channels() const { return static_cast<size_t>(form_.channels); }
-    // Returns a row of the projections. Rows below 0 are from before the run, and lie in the kept numbers.
-    const float* rowOf(const float* projections, const float* kept, int64_t row) const {
-        return row < 0 ? kept + (row + form_.taps - 1) * form_.channels : projections + row * form_.channels;
-    }
 
-    void convolve(const float* projections, const float* kept, float* x, ThreadPool& pool) const {
+    void convolve(const PastRows& from, float* x, ThreadPool& pool) const {
         const auto keys = static_cast<size_t>(form_.keyDepth);
         parallelFor(pool, form_.rows, [&](int row) {
-            const float* rows[kMaxTaps];
-            for (int t = 0; t < form_.taps; ++t) rows[t] = rowOf(projections, kept, int64_t{row} + t - form_.taps + 1);
+            const float* rows[kMaxRowTaps];
+            from.read(row, rows);
             float* const to = x + static_cast<size_t>(row) * channels();
             kernels_.convolve(rows, weights_.data(), static_cast<size_t>(form_.taps), channels(), to);
             const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(form_.keyDepth)));
             for (size_t head = 0; head < 2 * static_cast<size_t>(form_.keyHeads); ++head)
                 kernels_.normalise(to + head * keys, keys, head < static_cast<size_t>(form_.keyHeads) ? scale : 1);
         });
-    }
-
-    void keepRows(const float* projections, const float* now, float* next) const {
-        for (int i = 0; i < form_.taps - 1; ++i)
-            std::memcpy(next + static_cast<size_t>(i) * channels(),
-                        rowOf(projections, now, int64_t{form_.rows} + i - form_.taps + 1), channels() * sizeof(float));
     }
 
     void runHead(const Frame& frame, const KeptState& state, const float* x, int head) const {
@@ -109,12 +94,63 @@ class LinearAttention final : public CommandExecution {
     KeptNeeds needs_;
 };
 
+class ShortConvolution final : public CommandExecution {
+  public:
+    ShortConvolution(const CpuBackend& backend, const Command& command)
+        : CommandExecution(command),
+          kernels_(linearAttentionKernels(backend.kernels().id)),
+          form_(params<ShortConvolutionForm>()) {
+        needs_.form.tensor = form_.tensor;
+        needs_.form.numbers = form_.numbers();
+        needs_.rows = form_.rows;
+    }
+
+    void prepare() override {
+        weights_ = tapMajor(in(1).known<float>(), form_.channels, form_.taps);
+        requestScratch(checkedMul(checkedMul(form_.rows, form_.channels, command().name.c_str()), sizeof(float),
+                                  command().name.c_str()));
+    }
+
+    const KeptNeeds* kept() const noexcept override { return &needs_; }
+
+    void run(const Frame& frame) const override {
+        auto& state = *static_cast<KeptState*>(frame.state());
+        auto* const products = static_cast<float*>(frame.scratch());
+        const auto channels = static_cast<size_t>(form_.channels);
+        const auto* const projections = inData<float>(frame, 0);
+        auto* const out = outData<float>(frame);
+        parallelFor(frame.pool(), form_.rows, [&](int row) {
+            const float *b = projections + static_cast<size_t>(row) * 3 * channels, *x = b + 2 * channels;
+            float* const to = products + static_cast<size_t>(row) * channels;
+            for (size_t i = 0; i < channels; ++i) to[i] = b[i] * x[i];
+        });
+        const PastRows from{state.now, products, form_.taps, channels};
+        parallelFor(frame.pool(), form_.rows, [&](int row) {
+            const float* rows[kMaxRowTaps];
+            from.read(row, rows);
+            kernels_.convolveScaled(rows, weights_.data(), static_cast<size_t>(form_.taps), channels,
+                                    projections + (static_cast<size_t>(row) * 3 + 1) * channels,
+                                    out + static_cast<size_t>(row) * channels);
+        });
+        from.keep(form_.rows, state.next);
+        state.replaced = true;
+    }
+
+  private:
+    const LinearAttentionKernels& kernels_;
+    const ShortConvolutionForm& form_;
+    std::vector<float> weights_;  // [tap][channel]
+    KeptNeeds needs_;
+};
+
 std::unique_ptr<Execution> createLinearAttention(CpuBackend& backend, const Command& command, std::string& reason) {
-    const Operand& weights = *command.inputs[3];
+    const Operand& weights = *command.inputs.back();
     if (!weights.hasConstantValue || !weights.values)
         return refuse(reason, "the weights of its convolution are no constant");
-    if (command.paramsAs<LinearAttentionForm>().taps > kMaxTaps)
+    const auto* convolution = paramsIf<ShortConvolutionForm>(command.params.get());
+    if ((convolution ? convolution->taps : command.paramsAs<LinearAttentionForm>().taps) > kMaxRowTaps)
         return refuse(reason, "its convolution has more than 32 taps");
+    if (convolution) return std::make_unique<ShortConvolution>(backend, command);
     return std::make_unique<LinearAttention>(backend, command);
 }
 

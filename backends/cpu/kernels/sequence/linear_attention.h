@@ -18,6 +18,9 @@ struct DeltaRow {
 struct LinearAttentionKernels {
     // y[c] = silu(the sum of weights[t][c] rows[t][c] over the taps); rows are pointers.
     void (*convolve)(const float* const* rows, const float* weights, size_t taps, size_t channels, float* y);
+    // y[c] = factors[c] times that sum without silu.
+    void (*convolveScaled)(const float* const* rows, const float* weights, size_t taps, size_t channels,
+                           const float* factors, float* y);
     // x becomes x / |x| times `factor`.
     void (*normalise)(float* x, size_t n, float factor);
     void (*deltaRow)(const DeltaRow& row);

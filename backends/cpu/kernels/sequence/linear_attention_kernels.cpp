@@ -1,4 +1,4 @@
-// The rows of the gated delta rule.
+// The rows of the gated delta rule and of short convolutions.
 #include <cmath>
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -28,12 +28,26 @@ HWY_INLINE void forVectors(size_t n, Function&& function) {
     for (size_t i = 0; i < n; i += lanes) function(i, n - i < lanes ? n - i : lanes);
 }
 
+// The sums of a vector of channels from i on over the taps.
+HWY_INLINE V convolved(const float* const* rows, const float* weights, size_t taps, size_t channels, size_t i,
+                       size_t count) {
+    V sum = k(0);
+    for (size_t t = 0; t < taps; ++t)
+        sum = hn::MulAdd(loadSome(weights + t * channels + i, count, 0), loadSome(rows[t] + i, count, 0), sum);
+    return sum;
+}
+
 void convolve(const float* const* rows, const float* weights, size_t taps, size_t channels, float* y) {
     forVectors(channels, [&](size_t i, size_t count) HWY_ATTR {
-        V sum = k(0);
-        for (size_t t = 0; t < taps; ++t)
-            sum = hn::MulAdd(loadSome(weights + t * channels + i, count, 0), loadSome(rows[t] + i, count, 0), sum);
-        storeSome(vsilu(sum), y + i, count);
+        storeSome(vsilu(convolved(rows, weights, taps, channels, i, count)), y + i, count);
+    });
+}
+
+void convolveScaled(const float* const* rows, const float* weights, size_t taps, size_t channels, const float* factors,
+                    float* y) {
+    forVectors(channels, [&](size_t i, size_t count) HWY_ATTR {
+        const V sum = convolved(rows, weights, taps, channels, i, count);
+        storeSome(hn::Mul(loadSome(factors + i, count, 0), sum), y + i, count);
     });
 }
 
@@ -76,7 +90,7 @@ void deltaRow(const DeltaRow& row) {
 }  // namespace
 
 const LinearAttentionKernels& linearAttentionTable() {
-    static constexpr LinearAttentionKernels table = {convolve, normalise, deltaRow};
+    static constexpr LinearAttentionKernels table = {convolve, convolveScaled, normalise, deltaRow};
     return table;
 }
 
