@@ -289,6 +289,7 @@ void Builder::giveNames(const std::vector<std::pair<V, std::string>>& names) {
             scope_->tensors[other->second] = freeName(name);
             at[scope_->tensors[other->second]] = other->second;
         }
+        at.erase(scope_->tensors[tensor]);
         scope_->tensors[tensor] = name;
         at[name] = tensor;
         scope_->taken.insert(name);
