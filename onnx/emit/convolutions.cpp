@@ -37,7 +37,7 @@ wire::Convolution2DT planeTable(const Layer& layer) {
     common.dilateX = plane ? narrow(w.dilations[1]) : 1;
     common.padX = plane ? narrow(w.begin[1]) : 0;
     common.pads = {common.padY, common.padX, narrow(w.end[0]), plane ? narrow(w.end[1]) : 0};
-    common.padMode = wire::PadMode::CAFFE;
+    common.padMode = w.same ? wire::PadMode::SAME : wire::PadMode::CAFFE;
     common.group = narrow(layer.group);
     common.inputCount = narrow(layer.in);
     common.outputCount = narrow(layer.out);
@@ -56,9 +56,11 @@ wire::Convolution3DT volumeTable(const Layer& layer) {
     common.kernels = narrowAll(w.kernel);
     common.strides = narrowAll(w.strides);
     common.dilates = narrowAll(w.dilations);
-    common.pads = narrowAll(w.begin);
-    for (const int32_t pad : narrowAll(w.end)) common.pads.push_back(pad);
-    common.padMode = wire::PadMode::CAFFE;
+    if (!w.same) {  // or they would hold in place of those of SAME
+        common.pads = narrowAll(w.begin);
+        for (const int32_t pad : narrowAll(w.end)) common.pads.push_back(pad);
+    }
+    common.padMode = w.same ? wire::PadMode::SAME : wire::PadMode::CAFFE;
     common.group = narrow(layer.group);
     common.inputCount = narrow(layer.in);
     common.outputCount = narrow(layer.out);
@@ -244,6 +246,7 @@ void emitConvTranspose(Call& c) {
             w.end[i] = cut - w.begin[i];
             if (total < 0) layer.outPads[i] -= total;
         }
+    w.same = false;
     c.out(writeGroups(c, layer, true));
 }
 

@@ -26,7 +26,7 @@ wire::PoolT planeTable(const Windows& w, bool average, bool countsPadding) {
     table.padY = narrow(w.begin[0]);
     table.padX = plane ? narrow(w.begin[1]) : 0;
     table.pads = {table.padY, table.padX, narrow(w.end[0]), plane ? narrow(w.end[1]) : 0};
-    table.padType = wire::PoolPadType::CAFFE;
+    table.padType = w.same ? wire::PoolPadType::SAME : wire::PoolPadType::CAFFE;
     table.ceilModel = w.ceil;
     table.countType = countsPadding ? wire::AvgPoolCountType::INCLUDE_PADDING : wire::AvgPoolCountType::EXCLUDE_PADDING;
     table.dataType = DataType::DT_FLOAT;
@@ -117,10 +117,11 @@ V pool(Call& c, V x, const Windows& w, bool average, bool countsPadding) {
     bool negative = false;
     for (size_t i = 0; i < w.axes; ++i) negative = negative || w.begin[i] < 0 || w.end[i] < 0;
     if (negative) refuse("it has negative padding");
+    if (w.same && countsPadding) refuse("it counts padding that depends on free extents");
     const bool covers = !w.padded() || !average;
     if (x->isFloat() && !w.dilated() && w.axes <= 2)
         return c.b.given(OpType::Pooling, planeTable(w, average, countsPadding), {x}, {resultOf(c, w, *x)})[0];
-    if (x->isFloat() && !w.dilated() && w.axes == 3 && w.symmetric() && !w.ceil && covers) {
+    if (x->isFloat() && !w.dilated() && w.axes == 3 && w.symmetric() && !w.same && !w.ceil && covers) {
         wire::Pool3DT table;
         table.type = average ? wire::PoolType::AVEPOOL : wire::PoolType::MAXPOOL;
         table.padType = wire::PoolPadType::CAFFE;

@@ -26,11 +26,12 @@ bool Windows::dilated() const {
 }
 
 bool Windows::padded() const {
-    return std::any_of(begin.begin(), begin.end(), [](int64_t p) { return p != 0; }) ||
+    return same || std::any_of(begin.begin(), begin.end(), [](int64_t p) { return p != 0; }) ||
            std::any_of(end.begin(), end.end(), [](int64_t p) { return p != 0; });
 }
 
 int64_t Windows::outExtent(size_t i, int64_t in) const {
+    if (same) return (in + strides[i] - 1) / strides[i];
     const int64_t room = in + begin[i] + end[i] - reach(i);
     if (room < 0) return 0;
     int64_t out = (ceil ? (room + strides[i] - 1) / strides[i] : room / strides[i]) + 1;
@@ -59,7 +60,9 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
             w.end[i] = pads[w.axes + i];
         }
     } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
-        for (size_t i = 0; i < w.axes; ++i) {
+        for (size_t i = 0; i < w.axes && mode == "SAME_UPPER"; ++i)
+            w.same = w.same || (w.strides[i] != 1 && !x.fixed(i + 2));
+        for (size_t i = 0; i < w.axes && !w.same; ++i) {
             // With a stride of 1 the padding does not depend on the extent.
             const int64_t in = w.strides[i] == 1 ? kMax : x.extent(i + 2);
             const int64_t out = (in + w.strides[i] - 1) / w.strides[i];

@@ -12,6 +12,8 @@ struct Windows {
     std::vector<int64_t> kernel, strides, dilations;
     std::vector<int64_t> begin, end;  // padding
     bool ceil = false;
+    // The padding of SAME_UPPER depends on free extents, and the operators compute it: begin and end are zero.
+    bool same = false;
 
     // The extent that a dilated window covers.
     int64_t reach(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
@@ -23,7 +25,7 @@ struct Windows {
 };
 
 // kernel: from the weights, where the node may lack the attribute; empty: it must have it. Throws NotSupported where
-// auto_pad depends on free extents, BadRange for numbers that define no windows.
+// SAME_LOWER depends on free extents, BadRange for numbers that define no windows.
 Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel);
 
 // The extent of axis i of the result, computed from that of x: throws ComputeSizeError where there is no window. Those

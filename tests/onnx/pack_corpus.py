@@ -25,11 +25,12 @@ from cases.operators import operator_cases, resize_cases
 from cases.optimised import optimised_cases
 from cases.quantised import quantised_cases, rounded_cases
 from cases.recurrent import recurrent_cases, stepwise_cases
+from cases.windows import window_cases
 
 # They draw from one series of random numbers, so that another order would make other cases.
 MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_cases, recurrent_cases, chain_cases, stepwise_cases,
           free_cases, layer_cases, rms_cases, rounded_cases, freed_node_tests, optimised_cases, deformable_cases, whole_net_cases,
-          guessed_cases, resize_cases)
+          guessed_cases, resize_cases, window_cases)
 
 
 def main():

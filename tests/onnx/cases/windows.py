@@ -1,0 +1,26 @@
+"""Convolutions and poolings whose padding depends on free extents, as TensorFlow's files have them; names of outputs."""
+import numpy as np
+from onnx import helper
+
+from cases.packing import floats, own_case
+
+
+def window_cases():
+    node, same = helper.make_node, {"auto_pad": "SAME_UPPER"}
+    extents = [(10,), (9, 10), (5, 6, 4)]
+    for axes, space in enumerate(extents, 1):
+        x = {"x": floats(1, 4, *space)}
+        for kernel, stride in ((3, 2), (5, 3), (1, 2)):
+            name = f"{axes}d_{kernel}_by_{stride}"
+            yield own_case(f"same_conv_{name}", [node("Conv", ["x", "w", "b"], ["y"], strides=[stride] * axes, **same)], x,
+                           {"w": floats(6, 4, *[kernel] * axes), "b": floats(6)}, free=("x",))
+        for op in ("MaxPool", "AveragePool") if axes < 3 else ():
+            yield own_case(f"same_{op.lower()}_{axes}d", [node(op, ["x"], ["y"], kernel_shape=[3] * axes, strides=[2] * axes, **same)], x,
+                           free=("x",))
+        yield own_case(f"same_transposed_{axes}d", [node("ConvTranspose", ["x", "w"], ["y"], strides=[2] * axes, **same)], x,
+                       {"w": floats(4, 6, *[3] * axes)}, free=("x",))
+    yield own_case("same_depthwise_one_stride", [node("Conv", ["x", "w"], ["y"], strides=[2, 1], group=4, **same)],
+                   {"x": floats(1, 4, 9, 10)}, {"w": floats(4, 1, 3, 3)}, free=("x",))
+    # Three outputs of one value, of which the first takes the name that the last one has.
+    yield own_case("outputs_of_one_value", [node("Relu", ["x"], ["r"]), node("Identity", ["r"], ["y"]), node("Identity", ["r"], ["z"])],
+                   {"x": floats(2, 5)}, outputs=("y", "z", "r"))
