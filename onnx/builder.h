@@ -7,6 +7,7 @@
 // elements are in doubt, and so are the extents that follow from them (doubts.cpp).
 #pragma once
 #include <array>
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <map>
@@ -67,7 +68,9 @@ struct Value {
     // For floats: the steps by which the net may keep them as codes.
     std::optional<Steps> steps;
     bool ownSteps = false;  // they must differ from those of the operator's inputs
-    V inFront = nullptr;    // the value that an operator produced, if this one only has other extents
+    // The steps in the file. The next number above a step is another step for the engine.
+    Steps writtenSteps() const { return {ownSteps ? std::nextafter(steps->scale, 1e30f) : steps->scale, steps->zero}; }
+    V inFront = nullptr;  // the value that an operator produced, if this one only has other extents
     // Set for codes that an operator computes only on demand: the values that they represent.
     V real = nullptr;
     V made = nullptr;  // these codes, once an operator produces them

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "fold_channels.h"
 #include "fold_patterns.h"
+#include "isolate_averages.h"
 #include "round_codes.h"
 
 namespace mnnc::onnx {
@@ -65,6 +66,7 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     if (result.report.problems.empty()) {
         foldPatterns(best->builder(), best->netOutputs());
         foldChannels(best->builder(), best->netOutputs());
+        isolateAverages(best->builder());
         noteRounded(roundCodes(best->builder(), best->netOutputs()), result.report.notes);
         result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());
         // Constants that operators own are freed while they are written.

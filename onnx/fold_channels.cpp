@@ -45,7 +45,7 @@ class Folding {
     // A convolution can clamp its result itself: the activation after it becomes its parameter.
     void foldActivation(size_t i) {
         const int tensor = scope_.operators[i].op.inputIndexes[0], maker = makers_[at(tensor)];
-        if (maker < 0 || uses_[at(tensor)] != 1) return;
+        if (maker < 0 || uses_[at(tensor)] != 1 || !sameSteps(tensor, scope_.operators[i].op.outputIndexes[0])) return;
         wire::OpT& made = op(maker);
         if (made.type == OpType::Convolution3D) {
             cutWith(i, made, made, made.main.AsConvolution3D());
@@ -54,6 +54,12 @@ class Folding {
         } else if (const Layer layer = product(tensor)) {
             cutWith(i, layer.made->op, made, layer.made->op.main.AsConvolution2D());
         }
+    }
+
+    // Whether the model does not round a value to other codes, or to any, than the result of its activation.
+    bool sameSteps(int value, int result) const {
+        const std::optional<Steps>& steps = scope_.values[at(value)]->steps;
+        return !steps || steps == scope_.values[at(result)]->steps;
     }
 
     // made: the convolution; last: the operator that produces the clamped tensor.

@@ -310,8 +310,7 @@ Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const
     std::map<int, Steps> known;
     for (const Value& value : builder_.values())
         if (value.scope == &scope && value.tensor >= 0 && value.steps && !value.constant)
-            known[value.tensor] = {value.ownSteps ? std::nextafter(value.steps->scale, 1e30f) : value.steps->scale,
-                                   value.steps->zero};
+            known[value.tensor] = value.writtenSteps();
     std::vector<Offset<wire::TensorDescribe>> all;
     for (const auto& [tensor, steps] : known) {
         const auto info = wire::CreateTensorQuantInfo(to_, steps.scale, steps.zero, -128, 127, DataType::DT_INT8);
