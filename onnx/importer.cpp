@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "emit/codes.h"
+#include "node_order.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -328,7 +329,7 @@ void Importer::readNode(const Node& node) {
                     value = found->second;
                 }
             if (!known)
-                fail(Status::Cycle, "the node '%s' reads '%s', which no node in front of it makes",
+                fail(Status::Cycle, "the node '%s' reads '%s', which no node makes, or only one behind it",
                      nameOf(node).c_str(), shown(name).c_str());
         }
         failed = failed || (value && value->failed);
@@ -412,7 +413,7 @@ void Importer::noteFloats(const Node& node, const std::vector<V>& inputs, int64_
 
 void Importer::readNodes(const std::vector<Node>& nodes) {
     noteReaders(nodes, false);
-    for (const Node& node : nodes) readNode(node);
+    for (const Node* node : inOrder(nodes)) readNode(*node);
 }
 
 std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) {
@@ -506,7 +507,8 @@ bool Importer::run(int strategy) {
             builder_.setName(name);
             bool own = !value->constant && value->scope == &builder_.scope() && value->tensor >= 0;
             for (const Operator& one : builder_.scope().operators)
-                own = own && !(one.op.type == OpType::Input && one.op.outputIndexes[0] == value->tensor);
+                own = own && !(one.op.type == OpType::Input && one.op.outputIndexes[0] == value->tensor &&
+                               one.op.name != name);
             for (V other : named) own = own && other->tensor != value->tensor;
             if (!own) {
                 V source = value;

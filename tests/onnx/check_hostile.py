@@ -75,8 +75,8 @@ def cases(folder):
     huge = onnx.value("x", onnx.FLOAT, [2 ** 31 - 1] * 4)
     yield "an input whose size overflows", net([onnx.node("Relu", ["x"], ["y"])], inputs=[huge]), ["overflows"]
     yield "a node that reads what nothing makes", net([onnx.node("Relu", ["z"], ["y"])]), ["'z', which no node"]
-    backwards = [onnx.node("Relu", ["a"], ["y"]), onnx.node("Relu", ["x"], ["a"])]
-    yield "nodes in the wrong order", net(backwards), ["'a', which no node"]
+    cycle = [onnx.node("Relu", ["a"], ["y"]), onnx.node("Relu", ["y"], ["a"])]
+    yield "nodes that read each other", net(cycle), ["'a', which no node"]
     yield "an output that nothing makes", net([onnx.node("Relu", ["x"], ["a"])]), ["no value 'y'"]
     deep = onnx.graph([], [], [])
     for _ in range(80):
