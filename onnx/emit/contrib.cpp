@@ -55,7 +55,7 @@ void emitSkipLayerNorm(Call& c) {
     V sum = add(c, c.in(0), c.in(1));
     if (c.maybe(4)) sum = add(c, sum, c.in(4));
     c.out(0, normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), c.maybe(3), false,
-                        c.real("epsilon", 1e-5f)));
+                        c.real("epsilon", 1e-12f)));
     c.out(3, sum);
 }
 
@@ -64,7 +64,7 @@ void emitSkipSimplifiedLayerNorm(Call& c) {
     V sum = add(c, c.in(0), c.in(1));
     if (c.maybe(3)) sum = add(c, sum, c.in(3));
     c.out(0,
-          normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), nullptr, true, c.real("epsilon", 1e-5f)));
+          normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), nullptr, true, c.real("epsilon", 1e-12f)));
     c.out(3, sum);
 }
 
@@ -153,11 +153,11 @@ void emitFusedGemm(Call& c) {
     c.out(byRule(c, name, node, {y}));
 }
 
-// Weights of 4 or 8 bits with a scale for each block of a column stay codes.
+// Weights of 2, 4 or 8 bits with a scale for each block of a column stay codes; those of 2 bits take 4.
 void emitMatMulNBits(Call& c) {
     const int64_t rows = c.integer("K", 0), columns = c.integer("N", 0), bits = c.integer("bits", 4),
                   block = c.integer("block_size", 0);
-    if (rows < 1 || columns < 1 || block < 1 || (bits != 4 && bits != 8))
+    if (rows < 1 || columns < 1 || block < 1 || (bits != 2 && bits != 4 && bits != 8))
         refuse("K %lld, N %lld, %lld bits, blocks of %lld", asLong(rows), asLong(columns), asLong(bits), asLong(block));
     const Array &codes = c.constant(1), &scales = c.constant(2);
     const Array* zeros = c.maybe(3) ? &c.constant(3) : nullptr;
@@ -170,12 +170,11 @@ void emitMatMulNBits(Call& c) {
     if (zeros && zeros->count() != (floatZeros ? columns * blocks : columns * zeroBytes))
         fail(Status::BadFormat, "%lld zero points", asLong(zeros->count()));
     const auto code = [bits](const Array& from, int64_t start, int64_t i) {
-        if (bits == 8) return from.bytes[static_cast<size_t>(start + i)] + 0;
-        const uint8_t both = from.bytes[static_cast<size_t>(start + i / 2)];
-        return (i % 2 ? both >> 4 : both & 15) + 0;
+        const int64_t each = 8 / bits;  // codes of a byte, the first one in its low bits
+        return from.bytes[static_cast<size_t>(start + i / each)] >> (i % each * bits) & ((1 << bits) - 1);
     };
     const auto zeroOf = [&](int64_t n, int64_t b) {
-        if (!zeros) return bits == 4 ? 8.0f : 128.0f;
+        if (!zeros) return static_cast<float>(1 << (bits - 1));
         return floatZeros ? static_cast<float>(zeros->realAt(n * blocks + b))
                           : static_cast<float>(code(*zeros, n * zeroBytes, b));
     };
@@ -186,14 +185,14 @@ void emitMatMulNBits(Call& c) {
         // A row of codes for each block of a column.
         WeightCodes kept;
         kept.source = c.in(1)->content[0];
-        kept.bits = static_cast<int>(bits);
+        kept.bits = bits == 8 ? 8 : 4;
         kept.rows = static_cast<size_t>(columns * blocks);
         kept.columns = static_cast<size_t>(block);
         kept.codes.resize(static_cast<size_t>(columns * rows));
         for (int64_t at = 0; at < columns * blocks; ++at) {
             const auto scale = static_cast<float>(scales.realAt(at));
             kept.scales.push_back(scale);
-            if (zeros) kept.lows.push_back(-zeroOf(at / blocks, at % blocks) * scale);
+            if (zeros || bits == 2) kept.lows.push_back(-zeroOf(at / blocks, at % blocks) * scale);
             for (int64_t i = 0; i < block; ++i)
                 kept.codes[static_cast<size_t>(at * block + i)] =
                     static_cast<int8_t>(code(codes, at * bytes, i) + kept.smallest());

@@ -135,6 +135,12 @@ void emitIf(Call& c) {
 
 // ---- Loops ----
 
+// A body may declare its counter and its condition as lists of one element.
+V asDeclared(Call& c, V scalar, const Graph& body, size_t input) {
+    const bool list = input < body.inputs.size() && body.inputs[input].shape.size() == 1;
+    return list ? reshape(c, scalar, {1}) : scalar;
+}
+
 void emitLoop(Call& c) {
     const Graph& graph = bodyOf(c, "body");
     V limit = c.maybe(0) ? c.in(0) : c.b.scalar(kToEnd);
@@ -148,7 +154,7 @@ void emitLoop(Call& c) {
     const bool always = !c.maybe(1) || (condition->constant && condition->array().intAt(0) != 0);
     const LoopResult loop =
         writeLoop(c, limit, condition, initial, [&](V iteration, V goesOn, const std::vector<V>& carried) {
-            std::vector<V> inputs{iteration, goesOn};
+            std::vector<V> inputs{asDeclared(c, iteration, graph, 0), asDeclared(c, goesOn, graph, 1)};
             inputs.insert(inputs.end(), carried.begin(), carried.end());
             std::vector<V> results = c.importer.body(graph, inputs);
             if (results.size() < count + 1) fail(Status::BadFormat, "its body gives %zu values", results.size());

@@ -269,7 +269,8 @@ V centred(Call& c, V x, V zero, bool rows) {
 
 void emitConvInteger(Call& c) {
     V result = convolve(c, centred(c, c.in(0), c.maybe(2), false), centred(c, c.in(1), c.maybe(3), true), nullptr);
-    c.out(castTo(c, result, Elem::Int32));
+    // Convolutions by Winograd's algorithm do not give whole numbers.
+    c.out(castTo(c, unary(c, Unary::ROUND, result), Elem::Int32));
 }
 
 void emitQLinearConv(Call& c) {
@@ -313,8 +314,9 @@ void emitFusedConv(Call& c) {
 
 constexpr Entry kConvolutionsEntries[] = {
     {"Conv", 1, kNewest, emitConv, "Convolution, ConvolutionDepthwise, Convolution3D",
-     "Weights that are fed in three axes; SAME padding with a stride over a free extent."},
-    {"ConvInteger", 10, kNewest, emitConvInteger, "Cast, BinaryOp, Convolution", "Exact below 2^24."},
+     "Weights that are fed in three axes; SAME_LOWER padding with a stride over a free extent."},
+    {"ConvInteger", 10, kNewest, emitConvInteger, "Cast, BinaryOp, Convolution, UnaryOp",
+     "Exact below 2^24 for windows of one element; others may be off by 1e-5 of the largest sum."},
     {"ConvTranspose", 1, kNewest, emitConvTranspose, "Deconvolution, DeconvolutionDepthwise, ConvTranspose3D",
      "As Conv; output_shape over a free extent."},
     {"FusedConv", 1, kNewest, emitFusedConv, "Convolution and its activation", "As Conv.", kMicrosoft},

@@ -118,13 +118,13 @@ V pool(Call& c, V x, const Windows& w, bool average, bool countsPadding) {
     for (size_t i = 0; i < w.axes; ++i) negative = negative || w.begin[i] < 0 || w.end[i] < 0;
     if (negative) refuse("it has negative padding");
     if (w.same && countsPadding) refuse("it counts padding that depends on free extents");
-    const bool covers = !w.padded() || !average;
+    const bool covers = !w.padded() || !average || w.same;
     if (x->isFloat() && !w.dilated() && w.axes <= 2)
         return c.b.given(OpType::Pooling, planeTable(w, average, countsPadding), {x}, {resultOf(c, w, *x)})[0];
-    if (x->isFloat() && !w.dilated() && w.axes == 3 && w.symmetric() && !w.same && !w.ceil && covers) {
+    if (x->isFloat() && !w.dilated() && w.axes == 3 && w.symmetric() && !w.ceil && covers) {
         wire::Pool3DT table;
         table.type = average ? wire::PoolType::AVEPOOL : wire::PoolType::MAXPOOL;
-        table.padType = wire::PoolPadType::CAFFE;
+        table.padType = w.same ? wire::PoolPadType::SAME : wire::PoolPadType::CAFFE;
         table.kernels = intList(w.kernel)->ints;
         table.strides = intList(w.strides)->ints;
         table.pads = intList(w.begin)->ints;
@@ -263,8 +263,8 @@ void emitGlobalLpPool(Call& c) {
 
 constexpr Entry kPoolingEntries[] = {
     {"AveragePool", 1, kNewest, emitAveragePool, "Pooling, Pooling3D, or BinaryOp over slices",
-     "Dilated windows and those of other than one or two axes over free extents; SAME padding with a stride "
-     "over a free extent."},
+     "Dilated windows and those of other than one or two axes over free extents; SAME_LOWER padding with a stride "
+     "over a free extent, and SAME_UPPER padding that counts."},
     {"GlobalAveragePool", 1, kNewest, emitGlobal<Reduction::MEAN>, "Pooling, or Reduction"},
     {"GlobalLpPool", 1, kNewest, emitGlobalLpPool, "Reduction, BinaryOp, UnaryOp"},
     {"GlobalMaxPool", 1, kNewest, emitGlobal<Reduction::MAXIMUM>, "Pooling, or Reduction"},

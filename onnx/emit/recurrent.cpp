@@ -173,8 +173,10 @@ void withLengths(Call& c, Emit emit) {
     };
     V x = timeFirst(0), lengths = c.in(4);
     Node plain = c.node;
-    std::erase_if(plain.attributes,
-                  [](const Attribute& one) { return one.name == "direction" || one.name == "layout"; });
+    // The activations are the usual ones: others have steps of operators.
+    std::erase_if(plain.attributes, [](const Attribute& one) {
+        return one.name == "direction" || one.name == "layout" || one.name.starts_with("activation");
+    });
     plain.outputs.resize(1);
     const auto turned = [&](V value, int32_t batch) { return turnedSequences(c, value, lengths, batch); };
     // [time, batch] of bools: the steps of each sequence, and its last step.

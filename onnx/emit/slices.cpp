@@ -286,6 +286,7 @@ constexpr Entry kSlicesEntries[] = {
     {"Slice", 1, kNewest, emitSlice, "StridedSlice"},
     {"Split", 1, kNewest, emitSplit, "Slice"},
     {"Trilu", 14, kNewest, emitTrilu, "Select, with Range and BinaryOp where the extents are free"},
+    {"Trilu", 1, kNewest, emitTrilu, "As Trilu of ONNX", "", kMicrosoft},
 };
 extern constinit const Family sliceFamily = kSlicesEntries;
 

@@ -234,6 +234,7 @@ constexpr Entry kSpatialEntries[] = {
     {"Col2Im", 18, kNewest, emitCol2Im, "Col2Im", "A block_shape that is fed; other than two axes."},
     {"Det", 11, kNewest, emitDet, "Det"},
     {"GridSample", 16, kNewest, emitGridSample, "GridSample", "Mode cubic."},
+    {"GridSample", 1, kNewest, emitGridSample, "GridSample", "Mode bicubic.", kMicrosoft},
     {"MaxRoiPool", 1, kNewest, emitMaxRoiPool, "ROIPooling"},
     {"MaxUnpool", 9, kNewest, emitMaxUnpool, "ScatterNd, Reshape", "Free extents."},
     {"NonMaxSuppression", 10, kNewest, emitNonMaxSuppression, "NonMaxSuppressionV2"},
