@@ -5,37 +5,12 @@
 #include <optional>
 
 #include "emit/helpers.h"
+#include "moves.h"
 
 namespace mnnc::onnx {
 namespace {
 
 constexpr int kRounds = 3;  // of the engine
-
-// Whether results are elements of the first input, at other places.
-bool movesElements(OpType type) {
-    switch (type) {
-        case OpType::BroadcastTo:
-        case OpType::ConvertTensor:
-        case OpType::DepthToSpace:
-        case OpType::Flatten:
-        case OpType::GatherV2:
-        case OpType::Identity:
-        case OpType::Padding:
-        case OpType::Permute:
-        case OpType::Reshape:
-        case OpType::Reverse:
-        case OpType::Slice:
-        case OpType::SpaceToDepth:
-        case OpType::Squeeze:
-        case OpType::StridedSlice:
-        case OpType::Tile:
-        case OpType::Transpose:
-        case OpType::Unsqueeze:
-            return true;
-        default:
-            return false;
-    }
-}
 
 // Whether results are numbers between codes of the input.
 bool averages(const wire::OpT& op) {
@@ -45,10 +20,25 @@ bool averages(const wire::OpT& op) {
     return false;
 }
 
+// Whether the engine passes steps on between the first input and the results. In doubt it counts as doing so, which
+// costs at most a product that is not needed.
 bool passesSteps(const wire::OpT& op) {
-    if (averages(op)) return false;
-    return movesElements(op.type) || op.type == OpType::Pooling || op.type == OpType::Pooling3D ||
-           op.type == OpType::ReLU || op.type == OpType::ReLU6;
+    switch (op.type) {
+        case OpType::BroadcastTo:
+        case OpType::GatherV2:
+        case OpType::Padding:
+        case OpType::ReLU:
+        case OpType::ReLU6:
+        case OpType::Reverse:
+        case OpType::Tile:
+        case OpType::Transpose:
+            return true;
+        case OpType::Pooling:
+        case OpType::Pooling3D:
+            return !averages(op);
+        default:
+            return movesElements(op.type) && op.type != OpType::Concat;
+    }
 }
 
 class Isolation {
@@ -65,10 +55,10 @@ class Isolation {
         std::vector<Operator> all = std::move(scope_.operators);
         scope_.operators.clear();
         for (Operator& one : all) {
-            const bool alone = averages(one.op) && !one.op.inputIndexes.empty() && !one.op.outputIndexes.empty() &&
+            const bool apart = averages(one.op) && !one.op.inputIndexes.empty() && one.op.inputIndexes[0] >= 0 &&
                                !computesRight(one.op);
-            const int in = alone ? one.op.inputIndexes[0] : 0, out = alone ? one.op.outputIndexes[0] : 0;
-            const bool before = alone && steps_[at(in)], after = alone && steps_[at(out)];
+            const int in = apart ? one.op.inputIndexes[0] : 0, out = apart ? one.op.outputIndexes.at(0) : 0;
+            const bool before = apart && steps_[at(in)], after = apart && steps_[at(out)];
             if (before) {
                 const int copy = added(in, "/floats");
                 addCopy(in, copy);

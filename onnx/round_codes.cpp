@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "moves.h"
+
 namespace mnnc::onnx {
 namespace {
 
@@ -89,26 +91,6 @@ class Rounding {
     }
     bool sameDims(int a, int b) const { return value(a).dims == value(b).dims; }
 
-    static bool isMove(OpType type) {
-        switch (type) {
-            case OpType::Concat:
-            case OpType::ConvertTensor:
-            case OpType::DepthToSpace:
-            case OpType::Flatten:
-            case OpType::Identity:
-            case OpType::Permute:
-            case OpType::Reshape:
-            case OpType::Slice:
-            case OpType::SpaceToDepth:
-            case OpType::Squeeze:
-            case OpType::StridedSlice:
-            case OpType::Unsqueeze:
-                return true;
-            default:
-                return false;
-        }
-    }
-
     // The number of inputs whose elements are moved; others are parameters.
     size_t dataCount(size_t i) const { return op(i).type == OpType::Concat ? op(i).inputIndexes.size() : 1; }
 
@@ -139,7 +121,7 @@ class Rounding {
             default:
                 break;
         }
-        if (!isMove(one.type)) return false;
+        if (!movesElements(one.type)) return false;
         for (size_t k = 0; k < dataCount(i); ++k)
             if (!sameSteps(one.inputIndexes[k], out)) return false;
         return true;
@@ -215,7 +197,7 @@ class Rounding {
             return true;
         }
         if (!known(out)) return false;
-        if (one.type == OpType::PReLU || one.type == OpType::Interp || isMove(one.type)) return true;
+        if (one.type == OpType::PReLU || one.type == OpType::Interp || movesElements(one.type)) return true;
         return gateOf(i) >= 0;
     }
 
@@ -245,7 +227,7 @@ class Rounding {
                 if (!readsCodes(reader, out)) return false;
         }
         if (source >= 0) return isMadeAsCodes(source);
-        if (isMove(op(i).type)) {
+        if (movesElements(op(i).type)) {
             for (size_t k = 0; k < dataCount(i); ++k)
                 if (!isMadeAsCodes(op(i).inputIndexes[k])) return false;
             return true;
@@ -272,7 +254,7 @@ class Rounding {
         const OpType type = op(maker).type;
         if (type == OpType::Int8ToFloat || type == OpType::Const) return false;
         // Operators that only move elements, or take the largest ones, keep rounded values.
-        return !(isMove(type) && sameSteps(op(maker).inputIndexes.at(0), id));
+        return !(movesElements(type) && sameSteps(op(maker).inputIndexes.at(0), id));
     }
 
     bool readsFloats(int id) const {
