@@ -253,6 +253,7 @@ constexpr Entry kConstantsEntries[] = {
     {"RandomUniformLike", 1, kNewest, emitRandom<OpType::RandomUniform>, "RandomUniform",
      "Other numbers than elsewhere."},
     {"Range", 11, kNewest, emitRange, "Range"},
+    {"Range", 1, kNewest, emitRange, "As Range of ONNX", "", kMicrosoft},
     {"Shape", 1, kNewest, emitShape, "Shape"},
     {"Size", 1, kNewest, emitSize, "Size"},
 };

@@ -59,6 +59,8 @@ def file_cases():
     yield own_case("microsoft_trilu", [node("Trilu", ["x"], ["y"], upper=0, **microsoft)], {"x": floats(3, 4, 5)}, free=("x",))
     yield own_case("microsoft_gridsample", [node("GridSample", ["x", "g"], ["y"], mode="bilinear", **microsoft)],
                    {"x": floats(1, 2, 5, 6), "g": np.tanh(floats(1, 4, 3, 2))}, free=("x", "g"))
+    yield own_case("microsoft_range", [node("Range", ["a", "b", "c"], ["y"], **microsoft)],
+                   {"a": np.array(2, np.float32), "b": np.array(9, np.float32), "c": np.array(1.5, np.float32)})
     yield own_case("matmulnbits_2", [node("MatMulNBits", ["x", "w", "s", "z"], ["y"], K=32, N=3, bits=2, block_size=16, **microsoft)],
                    {"x": floats(2, 32)}, {"w": codes(np.uint8, 3, 2, 4), "s": np.abs(floats(6)) * .1, "z": codes(np.uint8, 3)})
     yield own_case("matmulnbits_2_symmetric", [node("MatMulNBits", ["x", "w", "s"], ["y"], K=32, N=3, bits=2, block_size=16, **microsoft)],
