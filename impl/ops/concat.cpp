@@ -38,17 +38,31 @@ void setJoined(const ShapeContext& context, const Shape& shape) {
     context.set(0, shape, context.in(last).type, context.in(0).format);
 }
 
+// The input that states the extents beside the axis: the first one that has elements along the axis, or the first one.
+int referenceInput(const ShapeContext& context) {
+    const int rank = context.in(0).shape.rank(), axis = axisOf(context, rank);
+    for (int i = 0; i < context.inputCount(); ++i) {
+        const Shape& shape = context.in(i).shape;
+        if (shape.rank() == rank && shape[axis] != 0) return i;
+    }
+    return 0;
+}
+
 void shapeConcat(const ShapeContext& context) {
-    Shape shape = context.in(0).shape;
+    const int reference = referenceInput(context);
+    Shape shape = context.in(reference).shape;
     const int axis = axisOf(context, shape.rank());
-    for (int i = 1; i < context.inputCount(); ++i) {
+    shape[axis] = 0;
+    for (int i = 0; i < context.inputCount(); ++i) {
         const Shape& other = context.in(i).shape;
         // An input of lower rank gets extents of 1 at its end: converted losses join 1 to 1x1.
         bool fits = other.rank() <= shape.rank();
         for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other.at(k) == shape[k];
+        // As in onnxruntime, an input without elements along the axis fits with any others.
+        if (!fits && other.rank() == shape.rank() && other[axis] == 0) continue;
         if (!fits)
             fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be joined to %s along axis %d",
-                 context.name(), i, other.text().c_str(), context.in(0).shape.text().c_str(), axis);
+                 context.name(), i, other.text().c_str(), context.in(reference).shape.text().c_str(), axis);
         shape[axis] = checkedAdd(shape[axis], other.at(axis), context.name());
     }
     setJoined(context, shape);

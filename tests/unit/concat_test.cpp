@@ -35,5 +35,15 @@ TEST(Concat, JoinsAndSplits) {
     EXPECT_EQ(OpRun(OpType::Unpack, axisTable(1))({intIota({2, 2})}, 2)[1].ints, (Ints{1, 3}));
 }
 
+TEST(Concat, LeavesOutInputsWithoutElements) {
+    const auto joined = [](std::vector<Value> in) { return OpRun(OpType::Concat, axisTable(0))(std::move(in), 1)[0]; };
+    EXPECT_EQ(joined({intIota({0, 3}), intIota({2, 1})}).shape, (Shape{2, 1}));
+    EXPECT_EQ(joined({intIota({0, 3}), intIota({2, 1})}).ints, (Ints{0, 1}));
+    EXPECT_EQ(joined({intIota({1, 2}), intIota({0, 3}), intIota({2, 2})}).ints, (Ints{0, 1, 0, 1, 2, 3}));
+    EXPECT_EQ(joined({intIota({0, 1}), intIota({0, 3})}).shape, (Shape{0, 1}));
+    EXPECT_THROW(joined({intIota({2, 0}), intIota({2, 3})}), Error);
+    EXPECT_THROW(joined({intIota({2, 3}), intIota({0, 3, 1})}), Error);
+}
+
 }  // namespace
 }  // namespace mnnc::test

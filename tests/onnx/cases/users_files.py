@@ -50,6 +50,7 @@ def file_cases():
                    {"m": np.array(3), "one": np.array([1])}, ("y", "k", "p"), free=("x",))
     yield own_case("nodes_in_any_order", [node("Relu", ["b"], ["y"]), node("Mul", ["a", "x"], ["b"]), node("Sin", ["x"], ["a"])],
                    {"x": floats(2, 3)}, same=[node("Sin", ["x"], ["a"]), node("Mul", ["a", "x"], ["b"]), node("Relu", ["b"], ["y"])])
+    yield own_case("joined_to_nothing", [node("Concat", ["x", "z", "x"], ["y"], axis=0)], {"x": floats(2, 3), "z": floats(0, 1)}, free=("x", "z"))
     microsoft = {"domain": "com.microsoft"}
     small = {"x": floats(2, 3, 8) * np.float32(1e-3), "z": floats(2, 3, 8) * np.float32(1e-3)}
     yield own_case("skip_norm_without_epsilon", [node("SkipLayerNormalization", ["x", "z", "g", "e"], ["y"], **microsoft)], small,
