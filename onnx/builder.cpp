@@ -323,6 +323,12 @@ V Builder::copy(V value) {
     return result;
 }
 
+std::array<Dims, kProbes> Builder::openPlaces(V value, int64_t rank) {
+    auto& dims = places_[value];
+    if (dims[0].empty()) dims = openDims({-1, rank});
+    return dims;
+}
+
 std::array<Dims, kProbes> Builder::openList(V count) {
     auto& dims = lists_[count];
     if (dims[0].empty()) dims = openDims({-1});

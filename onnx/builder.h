@@ -197,6 +197,8 @@ class Builder {
     std::array<Dims, kProbes> openDims(const std::vector<int64_t>& dims);
     // The extents of a list whose length is this value; the same numbers each time.
     std::array<Dims, kProbes> openList(V count);
+    // The extents of the places, rows of `rank` numbers, at which a value is not 0; the same numbers each time.
+    std::array<Dims, kProbes> openPlaces(V value, int64_t rank);
     // The extents of a tensor of this rank that these values contain; the same numbers each time.
     std::array<Dims, kProbes> openShape(V dims, size_t rank);
     // Finds the extents of an output that depend on contents: the declared shape of the node's output, or its rank.
@@ -281,7 +283,7 @@ class Builder {
     std::string name_ = "op";
     int64_t folded_ = 0;
     int64_t opened_ = 0;
-    std::unordered_map<V, std::array<Dims, kProbes>> lists_;
+    std::unordered_map<V, std::array<Dims, kProbes>> lists_, places_;
     std::map<std::pair<V, size_t>, std::array<Dims, kProbes>> shapes_;
     std::optional<std::array<Dims, kProbes>> open_;
     bool openAlways_ = false;

@@ -73,8 +73,15 @@ std::vector<bool> bitsOf(const Array& array) {
 // Added to numbers that may be equal by chance.
 constexpr int64_t kApart = 32;
 
-// equalAlone: changes only elements that are equal in both probes.
-Operand apart(const Value& value, Operand operand, bool equalAlone) {
+// The distance for the elements of an input. Where a difference of two inputs determines an extent, their distances
+// differ, or the extent would look certain.
+int64_t distanceOf(OpType type, size_t input) {
+    const bool differs = type == OpType::StridedSlice || type == OpType::Range;
+    return differs ? kApart * static_cast<int64_t>(input + 1) : kApart;
+}
+
+// distance: for elements. equalAlone: changes only elements that are equal in both probes.
+Operand apart(const Value& value, Operand operand, int64_t distance, bool equalAlone) {
     for (size_t axis = 0; axis < value.chance.size(); ++axis)
         if (value.chance[axis]) {
             operand.dims[axis] += kApart;
@@ -84,8 +91,8 @@ Operand apart(const Value& value, Operand operand, bool equalAlone) {
     auto changed = std::make_shared<Array>(*operand.content);
     for (size_t i = 0; i < value.doubts.size(); ++i) {
         if (!value.doubts[i] || (equalAlone && !isEqual(value, i))) continue;
-        if (i < changed->ints.size()) changed->ints[i] += kApart;
-        if (i < changed->floats.size()) changed->floats[i] *= 2;
+        if (i < changed->ints.size()) changed->ints[i] += static_cast<int32_t>(distance);
+        if (i < changed->floats.size()) changed->floats[i] *= static_cast<float>(1 + distance / kApart);
     }
     operand.content = changed;
     return operand;
@@ -193,7 +200,8 @@ void Builder::noteChance(OpType type, const Parameter& parameter, const std::vec
     for (const bool equalAlone : {false, true}) {
         std::vector<Operand> operands;
         operands.reserve(inputs.size());
-        for (const V input : inputs) operands.push_back(apart(*input, operand(*input, 1, false), equalAlone));
+        for (size_t i = 0; i < inputs.size(); ++i)
+            operands.push_back(apart(*inputs[i], operand(*inputs[i], 1, false), distanceOf(type, i), equalAlone));
         if (cuts) moveCuts(inputs, operands);
         try {
             results = evaluator_(type, parameter.value, operands, outputs.size(), -1);

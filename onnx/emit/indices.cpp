@@ -156,10 +156,10 @@ void emitTopK(Call& c) {
 // Finds the elements that are not zero, and returns their indices as one row for each element.
 V placesOf(Call& c, V x) {
     wire::ExtraT present;
+    const V given = x;
     if (x->type != DataType::DT_INT32) x = compare(c, Binary::NOTEQUAL, x, c.b.number(0, *x));
-    const auto rank = static_cast<int64_t>(x->rank());
     if (x->constant) return c.b.op(OpType::Where, present, {x});
-    const Output rows{c.b.openDims({-1, rank}), DataType::DT_INT32};
+    const Output rows{c.b.openPlaces(given, static_cast<int64_t>(x->rank())), DataType::DT_INT32};
     return c.b.given(OpType::Where, present, {x}, {rows})[0];
 }
 

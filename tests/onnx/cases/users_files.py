@@ -73,3 +73,29 @@ def file_cases():
     # Sums of integers behind Winograd's algorithm are whole numbers, and not cut to the next one towards zero.
     yield own_case("whole_sums", [node("ConvInteger", ["x", "w"], ["y"], pads=[1] * 4)], {"x": codes(np.uint8, 1, 16, 12, 12)},
                    {"w": RANDOM.integers(-60, 60, (16, 16, 3, 3)).astype(np.int8)}, tolerance=1.0)
+
+
+def detector_cases():
+    """As torchvision writes detectors: pictures resized to a least side, levels in one row, places that are found twice."""
+    node = helper.make_node
+    numbers = {"roi": np.zeros(0, np.float32), "i0": np.array([0]), "i1": np.array([1]), "i2": np.array([2]), "i4": np.array([4]),
+               "side": np.array([96], np.float32), "ones": np.ones(2, np.float32), "flat": np.array([1, -1]), "z": np.array(0), "o": np.array(1)}
+    levels = [node("Shape", ["x"], ["s"]), node("Slice", ["s", "i2", "i4", "i0"], ["hw"]), node("ReduceMin", ["hw"], ["least"], axes=[0]),
+              node("Cast", ["least"], ["lf"], to=1), node("Div", ["side", "lf"], ["by"]), node("Concat", ["ones", "by", "by"], ["scales"], axis=0),
+              node("Resize", ["x", "roi", "scales"], ["p"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+              node("MaxPool", ["p"], ["p2"], kernel_shape=[2, 2], strides=[2, 2]), node("Shape", ["p"], ["sp"]), node("Shape", ["p2"], ["sp2"])]
+    row = [node("Reshape", ["p", "flat"], ["pf"]), node("Reshape", ["p2", "flat"], ["pf2"]), node("Concat", ["pf", "pf2"], ["row"], axis=1),
+           node("ReduceProd", ["sp"], ["n0s"], keepdims=0), node("ReduceProd", ["sp2"], ["n1s"], keepdims=0),
+           node("Unsqueeze", ["n0s"], ["n0"], axes=[0]), node("Unsqueeze", ["n1s"], ["n1"], axes=[0]), node("Add", ["n0", "n1"], ["e"]),
+           node("Slice", ["row", "n0", "e", "i1"], ["second"]), node("Shape", ["second"], ["y"])]
+    picture = {"x": floats(1, 1, 24, 32)}
+    yield own_case("level_of_a_row", levels + row, picture, numbers, ("second", "y"), opset=11, free={"x": (2, 3)})
+    side = [node("Gather", ["sp", "i2"], ["h"]), node("Gather", ["sp2", "i2"], ["h2"]), node("Squeeze", ["h"], ["h0"], axes=[0]),
+            node("Squeeze", ["h2"], ["h20"], axes=[0]), node("Range", ["h20", "h0", "o"], ["r"]), node("Shape", ["r"], ["y"])]
+    yield own_case("range_between_levels", levels + side, {"x": floats(1, 1, 32, 24)}, numbers, opset=11, free=("x",))
+    nodes = [node("Greater", ["x", "low"], ["m"]), node("NonZero", ["m"], ["p"]), node("Transpose", ["p"], ["t"], perm=[1, 0]),
+             node("GatherND", ["x", "t"], ["v"]), node("NonZero", ["m"], ["q"]), node("Split", ["q"], ["rows", "columns"], axis=0),
+             node("Squeeze", ["rows", "i0"], ["r"]), node("Shape", ["r"], ["s"]), node("Concat", ["most", "s"], ["ks"], axis=0),
+             node("ReduceMin", ["ks"], ["k"], keepdims=0), node("Reshape", ["k", "i1"], ["k1"]), node("TopK", ["v", "k1"], ["y", "i"])]
+    yield own_case("best_of_places", nodes, {"x": floats(5, 6)},
+                   {"low": np.float32(.3), "i0": np.array([0]), "i1": np.array([1]), "most": np.array([20])}, ("y", "i"), opset=13)
