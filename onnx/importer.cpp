@@ -70,7 +70,7 @@ int64_t Importer::opsetOf(std::string_view domain) const {
             if (opset.domain == domain) return opset.version;
         break;
     }
-    return domain == kMicrosoft ? 1 : 0;  // onnxruntime does not ask for its own domain to be imported
+    return 0;
 }
 
 const Attribute* Importer::resolve(const Attribute& attribute) const {
