@@ -62,7 +62,7 @@ void emitSize(Call& c) {
         c.out(c.b.scalar(x->elementCount()));
         return;
     }
-    V result = c.b.op(OpType::Size, {}, {x});
+    V result = c.b.given(OpType::Size, {}, {x}, {{{}, DataType::DT_INT32}})[0];
     for (size_t p = 0; p < kProbes; ++p) result->content[p] = intScalar(elementCount(x->dims[p], "a tensor"));
     result->doubts = {true};
     c.out(c.b.alias(result, Elem::Int64));

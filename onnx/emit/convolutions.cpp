@@ -165,7 +165,7 @@ V writeGroups(Call& c, const Layer& layer, bool transposed) {
     return concat(c, parts, 1);
 }
 
-Layer readLayer(Call& c) {
+Layer readLayer(Call& c, bool transposed) {
     Layer layer;
     layer.x = c.in(0);
     layer.weight = c.in(1);
@@ -180,7 +180,7 @@ Layer readLayer(Call& c) {
     const std::vector<int64_t> given = c.integers("kernel_shape").value_or(std::vector<int64_t>());
     for (size_t i = 2; i < rank; ++i)
         kernel.push_back(!layer.weight->fixed(i) && given.size() == rank - 2 ? given[i - 2] : layer.weight->extent(i));
-    layer.windows = readWindows(c, *layer.x, kernel);
+    layer.windows = readWindows(c, *layer.x, kernel, transposed);
     if (layer.windows.kernel != kernel)
         fail(Status::BadFormat, "kernel_shape %s and weights of %s", dimsText(layer.windows.kernel).c_str(),
              dimsText(layer.weight->dims[0]).c_str());
@@ -202,7 +202,7 @@ void requireChannels(const Layer& layer) {
 }
 
 void emitConv(Call& c) {
-    Layer layer = readLayer(c);
+    Layer layer = readLayer(c, false);
     layer.out = layer.weight->extent(0);
     layer.in = checkedMul(layer.weight->extent(1), layer.group, "channels");
     requireChannels(layer);
@@ -220,7 +220,7 @@ void emitConv(Call& c) {
 }
 
 void emitConvTranspose(Call& c) {
-    Layer layer = readLayer(c);
+    Layer layer = readLayer(c, true);
     layer.in = layer.weight->extent(0);
     layer.out = checkedMul(layer.weight->extent(1), layer.group, "channels");
     requireChannels(layer);
@@ -246,7 +246,6 @@ void emitConvTranspose(Call& c) {
             w.end[i] = cut - w.begin[i];
             if (total < 0) layer.outPads[i] -= total;
         }
-    w.same = false;
     c.out(writeGroups(c, layer, true));
 }
 

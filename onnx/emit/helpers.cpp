@@ -249,10 +249,13 @@ V shapeOf(Call& c, V x, int64_t start, int64_t end) {
     table.start = static_cast<int32_t>(start);
     table.hasEnd = end < rank;
     table.end = static_cast<int32_t>(end);
-    V result = start > 0 || end < rank ? c.b.op(OpType::Shape, table, {x}) : c.b.op(OpType::Shape, {}, {x});
+    // Nothing is evaluated, because that takes the memory of x with the numbers that stand for free extents.
+    const Output list{{Dims{end - start}, Dims{end - start}}, DataType::DT_INT32};
+    const Parameter parameter = start > 0 || end < rank ? Parameter(table) : Parameter();
+    V result = c.b.given(OpType::Shape, parameter, {x}, {list})[0];
+    result->chance.clear();
     for (size_t p = 0; p < kProbes; ++p)
         result->content[p] = intList({x->dims[p].begin() + start, x->dims[p].begin() + end});
-    result->doubts.clear();
     for (int64_t i = start; i < end; ++i)
         if (const auto axis = static_cast<size_t>(i); axis < x->chance.size() && x->chance[axis]) {
             result->doubts.resize(static_cast<size_t>(end - start));

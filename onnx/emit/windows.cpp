@@ -40,7 +40,7 @@ int64_t Windows::outExtent(size_t i, int64_t in) const {
     return out;
 }
 
-Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
+Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel, bool transposed) {
     Windows w;
     if (x.rank() < 3) refuse("its input has rank %zu; there are no spatial axes", x.rank());
     w.axes = x.rank() - 2;
@@ -60,6 +60,7 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
             w.end[i] = pads[w.axes + i];
         }
     } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+        if (transposed) return w;
         for (size_t i = 0; i < w.axes && mode == "SAME_UPPER"; ++i)
             w.same = w.same || (w.strides[i] != 1 && !x.fixed(i + 2));
         for (size_t i = 0; i < w.axes && !w.same; ++i) {

@@ -26,7 +26,8 @@ struct Windows {
 
 // kernel: from the weights, where the node may lack the attribute; empty: it must have it. Throws NotSupported where
 // SAME_LOWER depends on free extents, BadRange for numbers that define no windows.
-Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel);
+// transposed: SAME padding is left to the caller.
+Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel, bool transposed = false);
 
 // The extent of axis i of the result, computed from that of x: throws ComputeSizeError where there is no window. Those
 // that are not checked (Builder::lenient) are replaced by some that are possible.

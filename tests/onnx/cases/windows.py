@@ -17,8 +17,10 @@ def window_cases():
         for op in ("MaxPool", "AveragePool") if axes < 3 else ():
             yield own_case(f"same_{op.lower()}_{axes}d", [node(op, ["x"], ["y"], kernel_shape=[3] * axes, strides=[2] * axes, **same)], x,
                            free=("x",))
-        yield own_case(f"same_transposed_{axes}d", [node("ConvTranspose", ["x", "w"], ["y"], strides=[2] * axes, **same)], x,
-                       {"w": floats(4, 6, *[3] * axes)}, free=("x",))
+        for mode in "upper", "lower":
+            yield own_case(f"same_{mode}_transposed_{axes}d",
+                           [node("ConvTranspose", ["x", "w"], ["y"], strides=[2] * axes, auto_pad=f"SAME_{mode.upper()}")], x,
+                           {"w": floats(4, 6, *[3] * axes)}, free=("x",))
     yield own_case("same_depthwise_one_stride", [node("Conv", ["x", "w"], ["y"], strides=[2, 1], group=4, **same)],
                    {"x": floats(1, 4, 9, 10)}, {"w": floats(4, 1, 3, 3)}, free=("x",))
     # Three outputs of one value, of which the first takes the name that the last one has.
