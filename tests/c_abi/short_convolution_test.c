@@ -1,6 +1,5 @@
 /* Sessions that keep rows of a convolution over tokens: LinearAttention of type short_conv. */
-#include "kept_net.h"
-#include "net_files.h"
+#include "kept_runs.h"
 
 enum { MIXED = 5, MIXED_TAPS = 4 };
 
@@ -42,29 +41,9 @@ static void add_tokens(mnn_session_t* session, const struct tokens* all, int pas
     }
 }
 
-static void runs_of(const int* sizes, int count, int32_t backend) {
-    mnn_interpreter_t* of = open_net_of("mixed");
-    mnn_session_t* session = session_on(of, backend);
-    struct tokens all;
-    int past = 0;
-    for (int i = 0; i < count; ++i) {
-        make_tokens(&all, 11, past + sizes[i]);
-        add_tokens(session, &all, past);
-        past += sizes[i];
-        expect_length(session, (uint64_t)past);
-    }
-    assert_ok(mnn_session_destroy(&session));
-    assert_ok(mnn_interpreter_destroy(&of));
-}
-
 static void in_pieces(void** state) {
     (void)state;
-    const int whole[] = {30}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1}, chunks[] = {2, 1, 4, 9, 1, 1, 3};
-    for (size_t i = 0; i < backend_count(); ++i) {
-        runs_of(whole, 1, kBackends[i]);
-        runs_of(ones, 8, kBackends[i]);
-        runs_of(chunks, 7, kBackends[i]);
-    }
+    runs_in_pieces("mixed", add_tokens);
 }
 
 /* The state begins anew after a reset, and goes on in another session that loads it. */

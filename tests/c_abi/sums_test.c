@@ -1,6 +1,5 @@
 /* Sessions that keep sums over all tokens: LinearAttention with the gated delta rule. */
-#include "kept_net.h"
-#include "net_files.h"
+#include "kept_runs.h"
 
 enum { CHANNELS = 16, TAPS = 3, SUM_HEADS = 2, SUM_KEY = 3, SUM_VALUE = 5, SUM_RESULT = SUM_HEADS * SUM_VALUE };
 
@@ -95,29 +94,9 @@ static void add_tokens(mnn_session_t* session, const struct tokens* all, int pas
     expect_sums(session, all, past);
 }
 
-static void runs_of(const int* sizes, int count, int32_t backend) {
-    mnn_interpreter_t* of = open_net_of("sums");
-    mnn_session_t* session = session_on(of, backend);
-    struct tokens all;
-    int past = 0;
-    for (int i = 0; i < count; ++i) {
-        make_tokens(&all, 11, past + sizes[i]);
-        add_tokens(session, &all, past);
-        past += sizes[i];
-        expect_length(session, (uint64_t)past);
-    }
-    assert_ok(mnn_session_destroy(&session));
-    assert_ok(mnn_interpreter_destroy(&of));
-}
-
 static void in_pieces(void** state) {
     (void)state;
-    const int whole[] = {30}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1}, chunks[] = {1, 2, 4, 9, 1, 1, 3};
-    for (size_t i = 0; i < backend_count(); ++i) {
-        runs_of(whole, 1, kBackends[i]);
-        runs_of(ones, 8, kBackends[i]);
-        runs_of(chunks, 7, kBackends[i]);
-    }
+    runs_in_pieces("sums", add_tokens);
 }
 
 static int32_t stop_after(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
