@@ -92,7 +92,7 @@ Operand apart(const Value& value, Operand operand, int64_t distance, bool equalA
     for (size_t i = 0; i < value.doubts.size(); ++i) {
         if (!value.doubts[i] || (equalAlone && !isEqual(value, i))) continue;
         if (i < changed->ints.size()) changed->ints[i] += static_cast<int32_t>(distance);
-        if (i < changed->floats.size()) changed->floats[i] *= static_cast<float>(1 + distance / kApart);
+        if (i < changed->floats.size()) changed->floats[i] *= 1 + static_cast<float>(distance) / kApart;
     }
     operand.content = changed;
     return operand;

@@ -116,7 +116,8 @@ void emitIf(Call& c) {
     if (condition->constant) return takeBranch(c, condition->array().intAt(0) != 0);
     const std::optional<bool> taken = takenBranch(*condition);
     if (!taken) return takeBothBranches(c, condition);
-    const size_t problems = c.importer.report().problems.size();
+    auto& problems = c.importer.report().problems;
+    const size_t before = problems.size();  // NOLINT(clang-analyzer-deadcode.DeadStores): read where both throw
     const std::string name = c.b.name();
     try {
         return takeBothBranches(c, condition);
@@ -124,7 +125,7 @@ void emitIf(Call& c) {
         if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled) throw;
         if (!c.importer.mayReadBranchAgain()) throw;
     }
-    c.importer.report().problems.resize(problems);
+    problems.resize(before);
     c.importer.note(
         "The If '" + name + "' keeps its " + (*taken ? "then" : "else") +
         " branch alone, which the numbers that stand for free extents take: the net is not valid for extents "
