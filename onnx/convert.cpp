@@ -31,6 +31,23 @@ void requireNames(const ModelFile& model, const ImportOptions& options) {
     }
 }
 
+// Reads the model with one set of stand-ins for free extents after the other, until one leaves no problems.
+std::unique_ptr<Importer> readModel(Reading& reading) {
+    std::unique_ptr<Importer> best;
+    bool chances = false;
+    for (int strategy = 0; strategy < kStrategies; ++strategy) {
+        if (strategy == kTrustingStrategy && !chances) break;
+        auto importer = std::make_unique<Importer>(reading);
+        const bool free = importer->run(strategy);
+        chances = chances || importer->builder().chances > 0;
+        if (!best || importer->report().problems.size() < best->report().problems.size()) best = std::move(importer);
+        if (!free || best->report().problems.empty()) break;
+        // With extents that only contents leave open, all strategies use the same numbers, except the last one.
+        if (!best->hasFreeInputs()) strategy = std::max(strategy, kLenientStrategy - 1);
+    }
+    return best;
+}
+
 void noteRounded(const std::map<std::string, int64_t>& floats, std::vector<std::string>& notes) {
     if (floats.empty()) return;
     std::string list;
@@ -45,17 +62,11 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     const ModelFile model = parseModel(bytes);
     requireNames(model, options);
     Reading reading{model, options, folder, Evaluator(options.cancel), Budget(options.maxBytes, bytes.size()), {}};
-    std::unique_ptr<Importer> best;
-    bool chances = false;
-    for (int strategy = 0; strategy < kStrategies; ++strategy) {
-        if (strategy == kTrustingStrategy && !chances) break;
-        auto importer = std::make_unique<Importer>(reading);
-        const bool free = importer->run(strategy);
-        chances = chances || importer->builder().chances > 0;
-        if (!best || importer->report().problems.size() < best->report().problems.size()) best = std::move(importer);
-        if (!free || best->report().problems.empty()) break;
-        // With extents that only contents leave open, all strategies use the same numbers, except the last one.
-        if (!best->hasFreeInputs()) strategy = std::max(strategy, kLenientStrategy - 1);
+    std::unique_ptr<Importer> best = readModel(reading);
+    if (reading.keptFreeAxes && best->report().problems.empty() && best->ranksDiffer()) {
+        reading.dropsFreeAxes = true;
+        std::unique_ptr<Importer> other = readModel(reading);
+        if (other->report().problems.empty() && !other->ranksDiffer()) best = std::move(other);
     }
     Converted result;
     result.report = std::move(best->report());

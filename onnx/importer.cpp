@@ -514,6 +514,9 @@ bool Importer::run(int strategy) {
                 V source = value;
                 value = builder_.copy(source);
             }
+            const auto declared = frame.declared.find(name);
+            ranksDiffer_ = ranksDiffer_ || (declared != frame.declared.end() && declared->second->hasShape &&
+                                            declared->second->shape.size() != value->rank());
             named.insert(value);
             renames.emplace_back(value, name);
             netOutputs_.push_back(value);

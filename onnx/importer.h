@@ -35,6 +35,8 @@ struct Reading {
     std::unordered_map<const TensorData*, ArrayPtr> tensors;  // tensors that have been read
     uint64_t done = 0;                                        // nodes
     uint64_t total = 0;
+    // Whether a Squeeze without axes kept free ones, for want of a declared rank, and whether it drops them.
+    bool keptFreeAxes = false, dropsFreeAxes = false;
 
     // The contents of a tensor in the file.
     ArrayPtr tensor(const TensorData& from);
@@ -67,6 +69,9 @@ class Importer {
     // `strategy` chooses the numbers for free extents. Returns whether there are such extents, of inputs or of values
     // that depend on contents.
     bool run(int strategy);
+    // Whether outputs have other ranks than the model declares.
+    bool ranksDiffer() const { return ranksDiffer_; }
+    Reading& reading() { return reading_; }
     bool hasFreeInputs() const { return free_; }
     Report& report() { return report_; }
     Builder& builder() { return builder_; }
@@ -128,6 +133,7 @@ class Importer {
     int branchesReadAgain_ = 0;
     int lengths_ = 0;  // names of second extents of matrices, which are tokens or masks
     std::vector<V> netOutputs_;
+    bool ranksDiffer_ = false;
     bool free_ = false;
     int depth_ = 0;
     int64_t coded_ = 0;

@@ -1,6 +1,7 @@
 // Operators that move elements or only rename axes.
 #include <algorithm>
 
+#include "../importer.h"
 #include "base/error.h"
 #include "helpers.h"
 
@@ -18,6 +19,40 @@ std::optional<std::vector<int64_t>> axesIn(Call& c, V& fed) {
     return std::nullopt;
 }
 
+// Without axes, those of 1 go. A free axis goes where a rank that the file declares, of the result or of an output of
+// the net, needs it: exporters declare what they had.
+void squeezeOnes(Call& c, V x) {
+    std::vector<int64_t> ones, open;
+    for (size_t i = 0; i < x->rank(); ++i) {
+        if (!x->fixed(i)) open.push_back(static_cast<int64_t>(i));
+        if (x->fixed(i) && x->dims[0][i] == 1) ones.push_back(static_cast<int64_t>(i));
+    }
+    if (open.empty()) return c.out(c.b.alias(squeeze(c, x, ones), x->elem));
+    std::array<Dims, kProbes> declared;
+    const size_t kept = x->rank() - ones.size();
+    const bool known = c.b.declared && c.b.declared(0, declared);
+    Reading& reading = c.importer.reading();
+    if (known ? kept - open.size() == declared[0].size() : reading.dropsFreeAxes) {
+        ones.insert(ones.end(), open.begin(), open.end());
+        std::sort(ones.begin(), ones.end());
+        Output result;
+        result.type = x->type;
+        for (size_t p = 0; p < kProbes; ++p)
+            for (size_t i = 0; i < x->rank(); ++i)
+                if (x->fixed(i) && x->dims[0][i] != 1) result.dims[p].push_back(x->dims[p][i]);
+        wire::SqueezeParamT table;
+        table.squeezeDims = intList(ones)->ints;
+        c.importer.note("The Squeeze '" + c.b.name() +
+                        "' drops free axes, as ranks in the file need it: the net is valid where they are 1 alone.");
+        return c.out(c.b.alias(c.b.given(OpType::Squeeze, table, {x}, {result})[0], x->elem));
+    }
+    reading.keptFreeAxes = reading.keptFreeAxes || !known;
+    if (!known || kept != declared[0].size())
+        c.importer.note("The Squeeze '" + c.b.name() +
+                        "' keeps free axes: the net is not valid where they are 1. Give their extents then.");
+    c.out(c.b.alias(squeeze(c, x, ones), x->elem));
+}
+
 void emitSqueeze(Call& c) {
     V x = c.in(0), fed = nullptr;
     std::optional<std::vector<int64_t>> axes = axesIn(c, fed);
@@ -26,11 +61,7 @@ void emitSqueeze(Call& c) {
         c.out(c.b.alias(c.b.op(OpType::Squeeze, wire::SqueezeParamT(), {x, fed}), x->elem));
         return;
     }
-    if (!axes) {
-        axes.emplace();
-        for (size_t i = 0; i < x->rank(); ++i)
-            if (x->fixed(i) && x->dims[0][i] == 1) axes->push_back(static_cast<int64_t>(i));
-    }
+    if (!axes) return squeezeOnes(c, x);
     c.out(c.b.alias(squeeze(c, x, axesOf(*axes, x->rank())), x->elem));
 }
 
@@ -150,7 +181,8 @@ constexpr Entry kReshapeEntries[] = {
     {"Reshape", 1, kNewest, emitReshape, "Reshape", "allowzero with a shape that is fed counts a 0 as a copy."},
     {"ReverseSequence", 10, kNewest, emitReverseSequence, "ReverseSequence"},
     {"SpaceToDepth", 1, kNewest, emitDepthSpace<OpType::SpaceToDepth>, "SpaceToDepth"},
-    {"Squeeze", 1, kNewest, emitSqueeze, "Squeeze"},
+    {"Squeeze", 1, kNewest, emitSqueeze, "Squeeze",
+     "Without axes: a free extent counts as other than 1, or as 1 where the rank that the file declares needs it."},
     {"Tile", 1, kNewest, emitTile, "Tile"},
     {"Transpose", 1, kNewest, emitTranspose, "Permute"},
     {"Unsqueeze", 1, kNewest, emitUnsqueeze, "Unsqueeze"},

@@ -51,10 +51,12 @@ KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProt
          np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL}
 
 
-def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None, plain=False):
+def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None, plain=False,
+             declared=None):
     """Adds a case with onnxruntime's results. same: nodes with the same meaning, where it does not run these. plain:
     without onnxruntime's optimisations, which turn float weights into codes. free: names of inputs whose extents have
-    names in the model, or a dictionary of names with such axes. tolerance: for codes, their maximum difference."""
+    names in the model, or a dictionary of names with such axes. tolerance: for codes, their maximum difference. declared:
+    the shapes that the model states for outputs."""
     open_axes = free if isinstance(free, dict) else {key: range(feed[key].ndim) for key in free}
     shapes = {key: [f"{key}{i}" if i in open_axes.get(key, ()) else extent for i, extent in enumerate(array.shape)]
               for key, array in feed.items()}
@@ -63,7 +65,7 @@ def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(
     initializers = [value if isinstance(value, TensorProto) else numpy_helper.from_array(value, key) for key, value in (constants or {}).items()]
 
     def model(kinds, nodes=nodes):
-        results = [helper.make_tensor_value_info(out, kind, None) for out, kind in zip(outputs, kinds)]
+        results = [helper.make_tensor_value_info(out, kind, (declared or {}).get(out)) for out, kind in zip(outputs, kinds)]
         graph = helper.make_graph(nodes, "g", inputs, results, initializers)
         made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *others])
         made.ir_version = 9

@@ -51,6 +51,14 @@ def file_cases():
     yield own_case("nodes_in_any_order", [node("Relu", ["b"], ["y"]), node("Mul", ["a", "x"], ["b"]), node("Sin", ["x"], ["a"])],
                    {"x": floats(2, 3)}, same=[node("Sin", ["x"], ["a"]), node("Mul", ["a", "x"], ["b"]), node("Relu", ["b"], ["y"])])
     yield own_case("joined_to_nothing", [node("Concat", ["x", "z", "x"], ["y"], axis=0)], {"x": floats(2, 3), "z": floats(0, 1)}, free=("x", "z"))
+    # As torch exports x.squeeze(): the rank of the result is that of the exporter's batch.
+    squeezed = [node("Squeeze", ["x"], ["s"]), node("Mul", ["s", "s"], ["y"])]
+    for name, batch, shape in ("one", 1, ["k"]), ("several", 3, ["b", "k"]):
+        yield own_case(f"squeezed_batch_of_{name}", squeezed, {"x": floats(batch, 4, 1)}, outputs=("s", "y"), opset=11, free={"x": (0,)},
+                       declared={"s": shape, "y": shape})
+    halves = [node("Squeeze", ["x"], ["s"]), node("Slice", ["s"], ["l"], axes=[0], starts=[0], ends=[2]),
+              node("Slice", ["s"], ["r"], axes=[0], starts=[2], ends=[4]), node("Concat", ["r", "l"], ["y"], axis=0)]
+    yield own_case("squeezed_batch_of_an_output", halves, {"x": floats(1, 4)}, opset=9, free={"x": (0,)}, declared={"y": ["k"]})
     microsoft = {"domain": "com.microsoft"}
     small = {"x": floats(2, 3, 8) * np.float32(1e-3), "z": floats(2, 3, 8) * np.float32(1e-3)}
     yield own_case("skip_norm_without_epsilon", [node("SkipLayerNormalization", ["x", "z", "g", "e"], ["y"], **microsoft)], small,
