@@ -188,9 +188,12 @@ void emitFlexAttention(Call& c) {
     c.out(castTo(c, matmul(c, modified(c, "prob_mod", weights), values), q->elem));
 }
 
-void rotary(Call& c, V cos, V sin, V places) {
+// depth: of the heads of an input of rank 3 where the node does not say their number; 0: it has to.
+void rotary(Call& c, V cos, V sin, V places, int64_t depth) {
     const bool flat = c.in(0)->rank() == 3;
-    V x = splitHeads(c, c.in(0), c.integer("num_heads", 0));
+    const int64_t heads = c.integer("num_heads", 0);
+    V x = flat && heads == 0 && depth > 0 ? permute(c, reshape(c, c.in(0), {0, 0, -1, depth}), {0, 2, 1, 3})
+                                          : splitHeads(c, c.in(0), heads);
     int64_t width = c.integer("rotary_embedding_dim", 0);
     if (width == 0 && x->fixed(3)) width = x->extent(3);
     if (width < 0 || width % 2 != 0 || (x->fixed(3) && width > x->extent(3)))
@@ -205,7 +208,7 @@ void rotary(Call& c, V cos, V sin, V places) {
 }
 
 void emitRotary(Call& c) {
-    rotary(c, c.in(1), c.in(2), c.maybe(3));
+    rotary(c, c.in(1), c.in(2), c.maybe(3), 0);
 }
 
 void emitContribRotary(Call& c) {
@@ -217,7 +220,9 @@ void emitContribRotary(Call& c) {
     }
     if (c.real("scale", 1) != 1) refuse("scale");
     if (c.integer("is_packed_batching", 0) != 0) refuse("is_packed_batching");
-    rotary(c, c.in(2), c.in(3), places);
+    // The tables have a number for each pair of elements of a head.
+    V cos = c.in(2);
+    rotary(c, cos, c.in(3), places, cos->rank() == 2 && cos->fixed(1) ? 2 * cos->extent(1) : 0);
 }
 
 void emitTensorScatter(Call& c) {

@@ -65,6 +65,10 @@ def file_cases():
                    {"g": floats(8), "e": floats(8)})
     yield own_case("skip_rms_without_epsilon", [node("SkipSimplifiedLayerNormalization", ["x", "z", "g"], ["y"], **microsoft)], small,
                    {"g": floats(8)})
+    layer = {"w": floats(16, 8), "c": floats(8, 1)}
+    yield own_case("gemm_with_number_for_each_row", [node("Gemm", ["x", "w", "c"], ["y"])], {"x": floats(8, 16)}, layer)
+    yield own_case("rotary_without_number_of_heads", [node("RotaryEmbedding", ["x", "p", "cos", "sin"], ["y"], **microsoft)],
+                   {"x": floats(2, 5, 24), "p": np.tile(np.arange(5), (2, 1))}, {"cos": floats(9, 4), "sin": floats(9, 4)}, free=("x",))
     yield own_case("microsoft_trilu", [node("Trilu", ["x"], ["y"], upper=0, **microsoft)], {"x": floats(3, 4, 5)}, free=("x",))
     yield own_case("microsoft_gridsample", [node("GridSample", ["x", "g"], ["y"], mode="bilinear", **microsoft)],
                    {"x": floats(1, 2, 5, 6), "g": np.tanh(floats(1, 4, 3, 2))}, free=("x", "g"))
