@@ -329,7 +329,8 @@ void Importer::readNode(const Node& node) {
                     value = found->second;
                 }
             if (!known)
-                fail(Status::Cycle, "the node '%s' reads '%s', which no node makes, or only one behind it",
+                fail(Status::Cycle,
+                     "the node '%s' reads '%s', which no node makes, or only one that waits for this node",
                      nameOf(node).c_str(), shown(name).c_str());
         }
         failed = failed || (value && value->failed);
@@ -413,7 +414,9 @@ void Importer::noteFloats(const Node& node, const std::vector<V>& inputs, int64_
 
 void Importer::readNodes(const std::vector<Node>& nodes) {
     noteReaders(nodes, false);
-    for (const Node* node : inOrder(nodes)) readNode(*node);
+    std::vector<const Node*>& order = reading_.orders[&nodes];
+    if (order.empty()) order = inOrder(nodes);
+    for (const Node* node : order) readNode(*node);
 }
 
 std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) {

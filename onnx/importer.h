@@ -35,6 +35,8 @@ struct Reading {
     std::unordered_map<const TensorData*, ArrayPtr> tensors;  // tensors that have been read
     uint64_t done = 0;                                        // nodes
     uint64_t total = 0;
+    // The order of each list of nodes that has been read. A function's nodes are read with every call.
+    std::unordered_map<const std::vector<Node>*, std::vector<const Node*>> orders = {};
     // Whether a Squeeze without axes kept free ones, for want of a declared rank, and whether it drops them.
     bool keptFreeAxes = false, dropsFreeAxes = false;
 

@@ -37,7 +37,7 @@ bool passesSteps(const wire::OpT& op) {
         case OpType::Pooling3D:
             return !averages(op);
         default:
-            return movesElements(op.type) && op.type != OpType::Concat;
+            return movesElements(op.type);
     }
 }
 
@@ -76,8 +76,8 @@ class Isolation {
   private:
     static size_t at(int id) { return static_cast<size_t>(id); }
 
-    // Whether the model has steps on both sides, and the engine computes as the model means: with floats between steps
-    // that differ. A resize in codes is at most one code off.
+    // Whether the model has steps on both sides, and the engine computes as the model means. It averages with floats
+    // where the steps of the input and of the result differ. A resize in codes is at most one code off.
     bool computesRight(const wire::OpT& op) const {
         const Value &in = *scope_.values[at(op.inputIndexes[0])], &out = *scope_.values[at(op.outputIndexes[0])];
         if (!in.steps || !out.steps) return false;
@@ -85,19 +85,23 @@ class Isolation {
     }
 
     void pass(int from, int to) {
-        if (from >= 0 && steps_[at(from)] && !steps_[at(to)] && scope_.values[at(to)]->isFloat())
+        if (from >= 0 && to >= 0 && steps_[at(from)] && !steps_[at(to)] && scope_.values[at(to)]->isFloat())
             steps_[at(to)] = steps_[at(from)];
     }
 
+    // A Concat passes steps on where all inputs are one tensor; here each of its inputs counts.
     void propagate() {
         const std::vector<Operator>& all = scope_.operators;
+        const auto dataOf = [](const wire::OpT& op) {
+            return op.type == OpType::Concat ? op.inputIndexes.size() : std::min<size_t>(op.inputIndexes.size(), 1);
+        };
         for (int round = 0; round < kRounds; ++round) {
             for (const Operator& one : all)
-                if (passesSteps(one.op) && !one.op.inputIndexes.empty())
-                    for (const int out : one.op.outputIndexes) pass(one.op.inputIndexes[0], out);
+                for (size_t k = 0; passesSteps(one.op) && k < dataOf(one.op); ++k)
+                    for (const int out : one.op.outputIndexes) pass(one.op.inputIndexes[k], out);
             for (size_t i = all.size(); i-- > 0;)
-                if (passesSteps(all[i].op) && !all[i].op.inputIndexes.empty() && all[i].op.inputIndexes[0] >= 0)
-                    for (const int out : all[i].op.outputIndexes) pass(out, all[i].op.inputIndexes[0]);
+                for (size_t k = 0; passesSteps(all[i].op) && k < dataOf(all[i].op); ++k)
+                    for (const int out : all[i].op.outputIndexes) pass(out, all[i].op.inputIndexes[k]);
         }
     }
 

@@ -1,6 +1,6 @@
 // The engine passes steps on to tensors without any, through operators that keep values or nearly keep them. Averages
-// are among these, and are then computed with codes. Where the model averages floats, or averages codes to floats, this
-// file puts an operator in between that does not pass steps on.
+// are among these, and are then computed with codes. Where the model averages floats, or averages codes to floats, or
+// rounds averages otherwise, this file puts an operator in between that does not pass steps on.
 #pragma once
 #include "builder.h"
 

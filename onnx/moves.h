@@ -1,4 +1,4 @@
-// Operators whose results are elements of their inputs at other places.
+// Operators that only move elements of their inputs, so that codes and steps move with them.
 #pragma once
 #include "builder.h"
 

@@ -58,7 +58,7 @@ void shapeConcat(const ShapeContext& context) {
         // An input of lower rank gets extents of 1 at its end: converted losses join 1 to 1x1.
         bool fits = other.rank() <= shape.rank();
         for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other.at(k) == shape[k];
-        // As in onnxruntime, an input without elements along the axis fits with any others.
+        // Models rely on it, as onnxruntime joins them: an input without elements along the axis fits with any others.
         if (!fits && other.rank() == shape.rank() && other[axis] == 0) continue;
         if (!fits)
             fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be joined to %s along axis %d",

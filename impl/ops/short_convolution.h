@@ -11,7 +11,8 @@ struct OpContext;
 struct ShapeContext;
 
 // The parameters of the command, whose inputs are the projections [rows][3 channels], which hold a factor b, a factor c
-// and values x of every channel, and weights [channels][1][taps]. Its output is [rows][channels]:
+// and values x of every channel, and weights [channels][1][taps]. Inputs 1 and 2 of the operator, gates and learning
+// rates, have no meaning for it. Its output is [rows][channels]:
 // out[r][i] = c[r][i] * sum over t of weights[i][t] * (b * x)[r + t - taps + 1][i].
 struct ShortConvolutionForm : ParamsOf<ShortConvolutionForm> {
     int tensor = 0;  // the number of the operator's output

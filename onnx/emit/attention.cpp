@@ -222,7 +222,8 @@ void emitContribRotary(Call& c) {
     if (c.integer("is_packed_batching", 0) != 0) refuse("is_packed_batching");
     // The tables have a number for each pair of elements of a head.
     V cos = c.in(2);
-    rotary(c, cos, c.in(3), places, cos->rank() == 2 && cos->fixed(1) ? 2 * cos->extent(1) : 0);
+    rotary(c, cos, c.in(3), places,
+           c.integer("rotary_embedding_dim", 0) == 0 && cos->rank() == 2 && cos->fixed(1) ? 2 * cos->extent(1) : 0);
 }
 
 void emitTensorScatter(Call& c) {

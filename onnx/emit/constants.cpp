@@ -69,7 +69,8 @@ void emitSize(Call& c) {
 }
 
 void emitRange(Call& c) {
-    std::vector<V> inputs{c.in(0), c.in(1), c.in(2)};
+    V start = c.in(0);
+    std::vector<V> inputs{start, c.in(1), c.maybe(2) ? c.in(2) : c.b.number(1, *start)};
     for (V& value : inputs) value = scalarOf(c, value);
     c.b.open(c.b.openDims({-1}));
     wire::RangeT table;

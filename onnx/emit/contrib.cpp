@@ -2,6 +2,7 @@
 #include <set>
 
 #include "../importer.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "contrib.h"
 #include "linear.h"
@@ -153,6 +154,10 @@ void emitFusedGemm(Call& c) {
     c.out(byRule(c, name, node, {y}));
 }
 
+bool holdsBytes(const Array& array) {
+    return static_cast<int64_t>(array.bytes.size()) == array.count();
+}
+
 // Weights of 2, 4 or 8 bits with a scale for each block of a column stay codes; those of 2 bits take 4.
 void emitMatMulNBits(Call& c) {
     const int64_t rows = c.integer("K", 0), columns = c.integer("N", 0), bits = c.integer("bits", 4),
@@ -162,12 +167,15 @@ void emitMatMulNBits(Call& c) {
     const Array &codes = c.constant(1), &scales = c.constant(2);
     const Array* zeros = c.maybe(3) ? &c.constant(3) : nullptr;
     if (c.maybe(4)) refuse("g_idx");
-    const int64_t blocks = (rows + block - 1) / block, bytes = block * bits / 8;
-    if (codes.count() != columns * blocks * bytes || scales.count() != columns * blocks)
+    if (checkedMul(block, bits, "a block") % 8 != 0)
+        refuse("blocks of %lld codes of %lld bits", asLong(block), asLong(bits));
+    const int64_t blocks = (rows - 1) / block + 1, bytes = block * bits / 8,
+                  all = checkedMul(columns, blocks, "blocks");
+    if (!holdsBytes(codes) || codes.count() != checkedMul(all, bytes, "codes") || scales.count() != all)
         fail(Status::BadFormat, "%lld codes and %lld scales", asLong(codes.count()), asLong(scales.count()));
     const bool floatZeros = zeros && zeros->type == DataType::DT_FLOAT;
     const int64_t zeroBytes = (blocks * bits + 7) / 8;  // of a column
-    if (zeros && zeros->count() != (floatZeros ? columns * blocks : columns * zeroBytes))
+    if (zeros && (floatZeros ? zeros->count() != all : !holdsBytes(*zeros) || zeros->count() != columns * zeroBytes))
         fail(Status::BadFormat, "%lld zero points", asLong(zeros->count()));
     const auto code = [bits](const Array& from, int64_t start, int64_t i) {
         const int64_t each = 8 / bits;  // codes of a byte, the first one in its low bits

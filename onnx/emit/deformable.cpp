@@ -36,6 +36,7 @@ void emitDeformConv(Call& c) {
     if (x->fixed(1) && x->dims[0][1] != channels)
         fail(Status::BadFormat, "%lld channels where the weights have %lld", asLong(x->dims[0][1]), asLong(channels));
     const Windows windows = readWindows(c, *x, {height, width});
+    if (windows.same) refuse("auto_pad");
     if (windows.kernel != std::vector<int64_t>{height, width})
         fail(Status::BadFormat, "kernel_shape is not that of the weights");
     // [batch * groups, kernel, 2, points]

@@ -173,7 +173,8 @@ void withLengths(Call& c, Emit emit) {
     };
     V x = timeFirst(0), lengths = c.in(4);
     Node plain = c.node;
-    // The activations are the usual ones: others have steps of operators.
+    // A list of activations for two directions does not fit the node for one. It repeats the defaults here: layers with
+    // others are written step by step elsewhere.
     std::erase_if(plain.attributes, [](const Attribute& one) {
         return one.name == "direction" || one.name == "layout" || one.name.starts_with("activation");
     });

@@ -93,6 +93,13 @@ def cases(folder):
     yield "a dilation of 2^62", net([bent], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=inputs, opset=19), ["dilations has the number"]
     bent = onnx.node("DeformConv", ["x", "w", "o"], ["y"])
     yield "weights for more channels", net([bent], [onnx.floats("w", [1, 2, 1, 1], [1, 2])], inputs=inputs, opset=19), ["1 channels where"]
+    row = onnx.value("x", onnx.FLOAT, [2, 16])
+    for name, bits, block, codes, scales, part in (
+            ("blocks that are no bytes", 2, 1, onnx.tensor("w", [3, 16, 0], onnx.UINT8, b""), 48, "blocks of 1 codes of 2 bits"),
+            ("blocks that end within a byte", 2, 5, onnx.tensor("w", [3, 4, 1], onnx.UINT8, bytes(12)), 12, "blocks of 5 codes of 2 bits"),
+            ("codes that are floats", 4, 16, onnx.floats("w", [3, 1, 8], [0.0] * 24), 3, "24 codes and 3 scales")):
+        node = onnx.node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=16, N=3, bits=bits, block_size=block)
+        yield name, net([node], [codes, onnx.floats("s", [scales], [1.0] * scales)], inputs=[row], domains=["com.microsoft"]), [part]
     sizes = onnx.node("Attention", ["x", "w", "b"], ["y"], domain="com.microsoft", num_heads=1, qkv_hidden_sizes=[2 ** 62, 2 ** 62, 1])
     parts = [onnx.floats("w", [2, 6], list(range(12))), onnx.floats("b", [6], list(range(6)))]
     yield "parts of 2^62 columns", net([sizes], parts, inputs=[onnx.value("x", onnx.FLOAT, [1, 3, 2])], domains=["com.microsoft"]), ["in 6 columns"]

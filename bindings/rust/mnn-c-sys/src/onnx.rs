@@ -165,7 +165,8 @@ extern "C" {
     /// - `MNN_ERROR_BAD_FORMAT`: the bytes are no ONNX model, a node or a tensor is not as ONNX defines it, or
     ///   external data lies outside of the folder;
     /// - `MNN_ERROR_TRUNCATED`: the model or its external data ends too early;
-    /// - `MNN_ERROR_CYCLE`: a function calls itself, or a node reads a value that no earlier node produces;
+    /// - `MNN_ERROR_CYCLE`: a function calls itself, nodes wait for each other's results, or a node reads a
+    ///   value that no node produces;
     /// - `MNN_ERROR_OVERFLOW`: a product of extents does not fit 64 bits, or an extent 32 bits;
     /// - `MNN_ERROR_BAD_RANGE`: a negative extent;
     /// - `MNN_ERROR_NOT_SUPPORTED`: inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
