@@ -1887,8 +1887,8 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A session of several paths cannot have one.
  *   In a session on a GPU keys and values lie in memory that both the GPU and the host see; the GPU reads and writes
  * them in runs. Functions that read or write rows give MNN_ERROR_DEVICE_LOST when the GPU was lost, and
- * MNN_ERROR_BAD_STATE in a forked child. Sums of LinearAttention lie in the memory of the host, and that operator runs
- * on the CPU. */
+ * MNN_ERROR_BAD_STATE in a forked child. What LinearAttention keeps lies in the memory of the host, and that operator
+ * runs on the CPU. */
 
 /* The state of a session. */
 typedef struct mnn_state_properties {
@@ -1928,8 +1928,8 @@ MNN_C_API mnn_status mnn_session_state_erase(mnn_session_t* session, uint64_t be
 MNN_C_API mnn_status mnn_session_state_reserve(mnn_session_t* session, uint64_t length);
 
 /* Chooses the type in which rows are kept. MNN_TYPE_FLOAT32, the default, keeps what operators compute;
- * MNN_TYPE_FLOAT16 takes half of the memory and rounds, numbers from 65520 on to infinity. Sums of LinearAttention stay
- * float32.
+ * MNN_TYPE_FLOAT16 takes half of the memory and rounds, numbers from 65520 on to infinity. What LinearAttention keeps
+ * stays float32.
  * type: MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another type; MNN_ERROR_BAD_STATE when the length is not 0 and the type
  *   changes.

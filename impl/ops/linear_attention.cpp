@@ -104,7 +104,7 @@ void emitLinearAttention(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-bool keepsSums(const Params&) {
+bool keepsState(const Params&) {
     return true;
 }
 
@@ -122,7 +122,7 @@ constexpr OpDef kLinearAttentionOps[] = {
      .parse = parseLinearAttention,
      .shape = shapeLinearAttention,
      .geometry = emitLinearAttention,
-     .keeps = keepsSums,
+     .keeps = keepsState,
      .flops = linearAttentionFlops},
 };
 extern constinit const OpFamily linearAttentionOps = kLinearAttentionOps;

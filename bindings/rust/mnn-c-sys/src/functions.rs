@@ -1330,8 +1330,8 @@ extern "C" {
     /// Use: alone. Since 0.2.
     pub fn mnn_session_state_reserve(session: *mut mnn_session_t, length: u64) -> mnn_status;
     /// Chooses the type in which rows are kept. `MNN_TYPE_FLOAT32`, the default, keeps what operators compute;
-    /// `MNN_TYPE_FLOAT16` takes half of the memory and rounds, numbers from 65520 on to infinity. Sums of LinearAttention stay
-    /// float32.
+    /// `MNN_TYPE_FLOAT16` takes half of the memory and rounds, numbers from 65520 on to infinity. What LinearAttention keeps
+    /// stays float32.
     ///
     /// - `type`: `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`.
     ///
