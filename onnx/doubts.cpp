@@ -91,7 +91,7 @@ Operand apart(const Value& value, Operand operand, int64_t distance, bool equalA
     auto changed = std::make_shared<Array>(*operand.content);
     for (size_t i = 0; i < value.doubts.size(); ++i) {
         if (!value.doubts[i] || (equalAlone && !isEqual(value, i))) continue;
-        if (i < changed->ints.size()) changed->ints[i] += static_cast<int32_t>(distance);
+        if (i < changed->ints.size()) changed->ints[i] = static_cast<int32_t>(changed->ints[i] + distance);  // may wrap
         if (i < changed->floats.size()) changed->floats[i] *= 1 + static_cast<float>(distance) / kApart;
     }
     operand.content = changed;

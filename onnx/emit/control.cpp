@@ -161,7 +161,7 @@ void emitLoop(Call& c) {
             if (results.size() < count + 1) fail(Status::BadFormat, "its body gives %zu values", results.size());
             Round round;
             // A condition that is passed on unchanged, or is always true, never ends the loop.
-            const bool ends = !(always && (results[0] == goesOn || results[0]->tensor == goesOn->tensor ||
+            const bool ends = !(always && (results[0] == inputs[1] || results[0]->tensor == inputs[1]->tensor ||
                                            (results[0]->constant && results[0]->array().intAt(0) != 0)));
             if (ends) round.condition = scalarOf(c, results[0]);
             round.carried.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(count));

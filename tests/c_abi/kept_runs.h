@@ -1,4 +1,4 @@
-/* Runs over tokens in pieces of several sizes, on each backend, for nets that keep something from run to run. */
+/* Runs over tokens in pieces on each backend, and carrying a state on, for nets that keep something from run to run. */
 #ifndef MNN_C_TESTS_KEPT_RUNS_H
 #define MNN_C_TESTS_KEPT_RUNS_H
 
@@ -30,6 +30,16 @@ static inline void runs_in_pieces(const char* file, add_tokens_of add) {
         runs_of(file, ones, 8, kBackends[i], add);
         runs_of(file, chunks, 7, kBackends[i], add);
     }
+}
+
+/* Carries the state of a session to another one through its saved bytes. */
+static inline void save_and_load(mnn_session_t* from, mnn_session_t* to) {
+    size_t size = 0;
+    assert_ok(mnn_session_state_save(from, NULL, 0, &size));
+    void* bytes = malloc(size);
+    assert_ok(mnn_session_state_save(from, bytes, size, &size));
+    assert_ok(mnn_session_state_load(to, bytes, size));
+    free(bytes);
 }
 
 #endif
