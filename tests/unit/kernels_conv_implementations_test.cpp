@@ -170,6 +170,9 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(shape(1501, 14, 13, 20, 1), options(1));
         checkOne(shape(1501, 14, 13, 20, 3, 1, 1, 1), options(1));
         checkOne(shape(301, 17, 24, 20, 8, 8), options(1));
+        // Such large weights are read once for all parts of the map.
+        checkOne(shape(700, 14, 14, 130, 3, 2, 1, 1), options(1));
+        checkOne(shape(515, 7, 7, 130, 3, 1, 1, 1), options(1));
         // A single pixel is multiplied by two panels at a time, but not by panels of two groups.
         checkOne(shape(37, 1, 1, 205, 1), options(1));
         checkOne(shape(37, 3, 3, 150, 3), options(1));

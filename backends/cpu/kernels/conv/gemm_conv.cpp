@@ -14,6 +14,9 @@ namespace mnnc {
 namespace {
 
 alignas(64) constexpr float kNoBias[4 * 16] = {};
+// A task reads either weights again for each part of the input, or the input again for each panel. An element of the
+// input costs as much as so many weights, since each tap reads it apart from its neighbours. Measured.
+constexpr double kPanelReads = 1.5;
 constexpr int64_t kMinPixelChunk = 36;  // pixels: fewer would leave tiles of products half empty
 
 void product(const Kernels& k, const PanelArgs& t) {
@@ -98,13 +101,27 @@ int64_t GemmConvPlan::cacheUnits(int) const {
     return geometry_.walks[0].byPixel ? std::max(units, kMinPixelChunk) : units;
 }
 
+bool GemmConvPlan::readsWeightsOnce(int64_t units) const {
+    const OutputWalk& walk = geometry_.walks[0];
+    const GemmPanel& panel = weights_.panels()[0];
+    if (walk.byPixel || options_.groups > 1 || options_.bf16 || weights_.quantized() || apartTaps()) return false;
+    const auto taps = [&](size_t i) { return double(geometry_.tapOffsets[i].size()); };
+    double again = taps(0) * (ceilDiv(int64_t{walk.units}, units) - 1.0);  // taps of all units and walks but the first
+    for (size_t i = 1; i < geometry_.walks.size(); ++i)
+        if (geometry_.walks[i].phase == walk.phase) again += taps(i);
+    const double weights = again * panel.length * panel.nb * k_.lanes;  // of a panel
+    const double input = double(walk.units) * static_cast<double>(geometry_.unitElements);
+    return weights > kPanelReads * input * std::max(1.0, double(tapSlices(0)) / s_.strideH);
+}
+
 Split GemmConvPlan::splitOf(size_t index, int threads) const {
     const OutputWalk& walk = geometry_.walks[index];
     const GemmPanel& panel = weights_.panels()[0];
     const double pixels = double(walk.units) * walk.columns;
     const double weights = double(geometry_.tapOffsets[index].size()) * panel.length * panel.nb * k_.lanes;
-    return splitGemm({walk.units, cacheUnits(threads), panelCount(), pixels, weights, k_.costs->task.f32,
-                      k_.costs->task.fetch, double(walk.columns) * (s_.ic + s_.oc)},
+    const int64_t near = cacheUnits(threads);
+    return splitGemm({walk.units, readsWeightsOnce(near) ? walk.units : near, panelCount(), pixels, weights,
+                      k_.costs->task.f32, k_.costs->task.fetch, double(walk.columns) * (s_.ic + s_.oc)},
                      threads);
 }
 
@@ -121,6 +138,20 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
         for (size_t i = 0; i < count; ++i) {
             splits[i] = splitOf(first + i, pool.threads());
             begins[i + 1] = begins[i] + splits[i].chunks * splits[i].groups;
+        }
+        const auto end = splits.begin() + static_cast<ptrdiff_t>(count);
+        if (count > 1 && std::all_of(splits.begin(), end, [](const Split& s) { return s.chunks == 1; })) {
+            // All walks take a panel before the next one is read.
+            const int groups = std::max_element(splits.begin(), end, [](const Split& a, const Split& b) {
+                                   return a.groups < b.groups;
+                               })->groups;
+            parallelSlots(pool, groups, [&](int slot, int group) {
+                const int last = chunkBegin(panelCount(), group + 1, groups);
+                for (int p = chunkBegin(panelCount(), group, groups); p < last; ++p)
+                    for (size_t i = first; i < first + count; ++i)
+                        runPanels(image, src, i, {p, p + 1}, false, 0, geometry_.walks[i].units, slot);
+            });
+            continue;
         }
         parallelSlots(pool, begins[count], [&](int slot, int number) {
             size_t i = 0;
@@ -160,6 +191,7 @@ void GemmConvPlan::takeTaps(PanelArgs& t, int first, int end) const {
         t.lo = -std::numeric_limits<float>::infinity();
         t.hi = std::numeric_limits<float>::infinity();
     }
+    if (t.tapRun && end < t.taps) t.next = t.w + t.tapRun[end] * run;
     t.taps = end - first;
     t.tapOffset += first;
     if (t.tapRun)
@@ -257,7 +289,10 @@ PanelArgsOf<T> GemmConvPlan::panelArgs(const GemmSource<T>& src, size_t walk, in
     t.blockStride = src.plane;
     t.tail = p.tail;
     t.w = weights;
-    if (weights_.quantized()) t.next = weights;  // no panel follows an expanded one
+    if (weights_.quantized())
+        t.next = weights;  // no panel follows an expanded one
+    else if (t.tapRun && t.taps)
+        t.next = weights + size_t(t.tapRun[t.taps - 1] + 1) * p.length * p.nb * k_.lanes;
     t.bias = post.bias + p.block * k_.lanes;
     t.lo = post.lo;
     t.hi = post.hi;

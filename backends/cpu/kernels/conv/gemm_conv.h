@@ -94,6 +94,9 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     int panelCount() const { return static_cast<int>(weights_.panels().size()); }
     // Returns the units of a tile; chunks begin at whole tiles.
     int tileUnits(size_t walk = 0) const;
+    // Returns whether all units belong to one chunk, so that weights are read once, although the cache holds the input
+    // of only so many units.
+    bool readsWeightsOnce(int64_t units) const;
     Split splitOf(size_t walk, int threads) const;
 
     // Computes all walks of an image whose source is complete, cut into tasks.
