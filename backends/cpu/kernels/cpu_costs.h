@@ -76,7 +76,7 @@ struct CycleCosts {
     // vector of quantised weights.
     double winogradCall = 50;
     double winogradIn[4] = {0, 8, 7.5, 9}, winogradOut[4] = {0, 3.5, 7, 5};
-    double winogradTaps[4] = {0, 5, 8, 7};
+    double winogradTaps[4] = {0, 5, 4, 5};
     double winogradRound = 1.5, winogradDequantize = 4.8, winogradDequantizeBf16 = 6;
     // A few outputs: the cost of a call of a product, and of adding up the lanes of an output and storing it.
     double fewOutputsCall = 60, fewOutputsReduce = 9;

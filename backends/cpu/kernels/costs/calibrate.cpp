@@ -192,24 +192,23 @@ class Calibration {
     }
 
     // Transforms taps into a panel, a slice of channels at a time. In a net, maps are read and written between two
-    // slices, so that neither the taps nor the panel's memory are in the second level cache.
+    // slices, so that the panel's memory is not in the second level cache; products prefetch the taps.
     double transformTaps(int unit) const {
         const int P = k_.lanes, nb = k_.panels->maxPanelBlocks, points = (unit + 2) * (unit + 2);
         const int channels = winogradSlice(k_, points * nb * P * int{sizeof(float)});
         const size_t line = size_t(9) * P;
         const ptrdiff_t point = (size_t(channels) * nb * P / 16 | 1) * 16;
         const size_t panel = static_cast<size_t>(point) * points;
-        const int lines = static_cast<int>(kMapBytes / (line * sizeof(float))),
-                  slots = static_cast<int>(kMapBytes / (panel * sizeof(float))) + 1;
+        const int lines = nb * channels, slots = static_cast<int>(kMapBytes / (panel * sizeof(float))) + 1;
         AlignedBuffer taps = filled(lines * line), out = filled(slots * panel);
-        int at = 0, slot = 0;
+        int slot = 0;
         const double taken = seconds([&] {
             float* const to = out.as<float>() + slot * panel;
             slot = (slot + 1) % slots;
-            for (int b = 0; b < nb; ++b)
-                for (int c = 0; c < channels; ++c, at = (at + 1) % lines)
-                    k_.winograd->of({unit, 3}).weight(taps.as<float>() + at * line, to + (size_t(c) * nb + b) * P,
-                                                      point);
+            for (int c = 0; c < channels; ++c)
+                for (int b = 0; b < nb; ++b)
+                    k_.winograd->of({unit, 3}).weight(taps.as<float>() + (b * size_t(channels) + c) * line,
+                                                      to + (size_t(c) * nb + b) * P, point);
         });
         return taken / cycle_ / (double(nb) * channels * points);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "backends/cpu/kernels/conv_kernels.h"
@@ -264,10 +265,11 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
                 parallelSlots(pool, panelCount, [&](int slot, int i) {
                     char* memory = job.expanded + slot * weights_.expandedBytes();
                     if (bf16_)
-                        eachPoint<uint16_t>(job, panels[i], slice, m, strip, y, memory);
+                        eachPoint<uint16_t>(job, panels[i], slice, m, strip, y, memory, nullptr);
                     else
                         eachPoint<float>(
-                            job, panels[i], slice, m, [&](int point) { return v + point * inPoint_; }, y, memory);
+                            job, panels[i], slice, m, [&](int point) { return v + point * inPoint_; }, y, memory,
+                            i + 1 < panelCount ? &panels[i + 1] : nullptr);
                 });
             }
             return;
@@ -290,14 +292,17 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     }
 
     // Computes all points of a panel whose weights are expanded into `memory`; source(point) is their input.
+    // `following`: the panel that is expanded next, or null.
     template <typename T, typename Source>
     void eachPoint(const Job& job, const OutPanel& panel, ChannelRange slice, int m, Source&& source, float* y,
-                   char* memory) const {
+                   char* memory, const OutPanel* following) const {
         const auto weights = weights_.expandPanel<T>(job.weights, panel, slice, memory);
         for (int point = 0; point < points_; ++point) {
             PanelArgsOf<T> t = panelArgs<T>(panel, slice, point, m, source(point), weights, y);
-            // The weights are in the cache, so the input of the next point is prefetched instead.
-            if (point + 1 < points_) t.next = source(point + 1) + ptrdiff_t(slice.begin) * m;
+            // The weights are in the cache: the taps of the next panel are prefetched, or the input of the next point.
+            if constexpr (std::is_same_v<T, float>)
+                if (following) t.next = weights_.tapsPart(job.weights, *following, slice, point, points_);
+            if (!t.next && point + 1 < points_) t.next = source(point + 1) + ptrdiff_t(slice.begin) * m;
             multiply(t);
         }
     }

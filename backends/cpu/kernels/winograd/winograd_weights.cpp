@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/winograd/winograd_weights.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv_packing.h"
@@ -160,6 +161,10 @@ template <typename T>
 WinogradWeights::Panel<T> WinogradWeights::expandPanel(const void* packed, const OutPanel& panel, ChannelRange channels,
                                                        void* out) const {
     const size_t point = pointStride(panel.nb, channels.end - channels.begin);
+    if (std::is_same_v<T, float> && !quantized()) {
+        transformStored(packed, panel, channels, static_cast<float*>(out), static_cast<ptrdiff_t>(point));
+        return {static_cast<const T*>(out), point};
+    }
     for (int b = panel.block; b < panel.block + panel.nb; ++b)
         withTaps(packed, b, [&](auto&& taps) {
             transform(panel, b, taps, channels, static_cast<T*>(out), static_cast<ptrdiff_t>(point));
@@ -171,6 +176,25 @@ template WinogradWeights::Panel<float> WinogradWeights::expandPanel(const void*,
                                                                     void*) const;
 template WinogradWeights::Panel<uint16_t> WinogradWeights::expandPanel(const void*, const OutPanel&, ChannelRange,
                                                                        void*) const;
+
+// The blocks of a panel lie side by side: transforming them channel by channel fills whole cache lines.
+void WinogradWeights::transformStored(const void* packed, const OutPanel& panel, ChannelRange channels, float* out,
+                                      ptrdiff_t point) const {
+    const int P = k_.lanes, taps = options_.form.weights() * P;
+    const auto weight = k_.winograd->of(options_.form).weight;
+    const float* const first = static_cast<const float*>(packed) + panel.block * blockTaps();
+    for (int c = channels.begin; c < channels.end; ++c)
+        for (int b = 0; b < panel.nb; ++b, out += P) weight(first + b * blockTaps() + size_t(c) * taps, out, point);
+}
+
+const float* WinogradWeights::tapsPart(const void* packed, const OutPanel& panel, ChannelRange channels, int part,
+                                       int parts) const {
+    if (quantized()) return nullptr;
+    const size_t channel = size_t(options_.form.weights()) * k_.lanes, each = (channels.end - channels.begin) * channel;
+    const size_t at = each * panel.nb * part / parts;
+    return static_cast<const float*>(packed) + (panel.block + at / each) * blockTaps() + channels.begin * channel +
+           at % each;
+}
 
 // Transforms a block of output channels to its place among all panels' weights.
 template <typename Taps>

@@ -67,6 +67,8 @@ class WinogradWeights {
     void expandAll(const void* packed, void* out, ThreadPool& pool) const;
     template <typename T>
     Panel<T> expandPanel(const void* packed, const OutPanel& panel, ChannelRange channels, void* out) const;
+    // Returns where part `part` of `parts` of the taps begins that expandPanel() reads, or null for quantised ones.
+    const float* tapsPart(const void* packed, const OutPanel& panel, ChannelRange channels, int part, int parts) const;
 
   private:
     size_t elementBytes() const { return options_.bf16 ? sizeof(uint16_t) : sizeof(float); }
@@ -77,6 +79,8 @@ class WinogradWeights {
     // Calls body(the source of a block's taps).
     template <typename Body>
     void withTaps(const void* packed, int block, Body&& body) const;
+    void transformStored(const void* packed, const OutPanel& panel, ChannelRange channels, float* out,
+                         ptrdiff_t point) const;
     template <typename Taps>
     void transformBlock(void* packed, int block, Taps& taps) const;
     template <typename Taps>
