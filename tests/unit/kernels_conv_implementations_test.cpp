@@ -34,17 +34,41 @@ std::string chosen(const ConvShape& s, const ConvOptions& o, const Kernels& k = 
 TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
     Names names;
     for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
-    EXPECT_EQ(names, (Names{"depthwise",     "w8a16",         "grouped_planes", "first_layer",   "pointwise",
-                            "deconvolution", "phased",        "direct",         "clipped",       "few_outputs",
-                            "dilated",       "winograd2",     "winograd4",      "winograd6",     "winograd4.5x5",
-                            "winograd4.1x3", "winograd6.1x3", "winograd4.1x5",  "winograd2.1x7", "winograd4.3x1",
-                            "winograd6.3x1", "winograd4.5x1", "winograd2.7x1"}));
+    EXPECT_EQ(names, (Names{"depthwise",
+                            "w8a16",
+                            "grouped_planes",
+                            "first_layer",
+                            "pointwise",
+                            "deconvolution",
+                            "phased",
+                            "direct",
+                            "clipped",
+                            "few_outputs",
+                            "dilated",
+                            "winograd2",
+                            "winograd4",
+                            "winograd6",
+                            "winograd4.5x5",
+                            "winograd4.1x3",
+                            "winograd6.1x3",
+                            "winograd4.1x5",
+                            "winograd2.1x7",
+                            "winograd4.3x1",
+                            "winograd6.3x1",
+                            "winograd4.5x1",
+                            "winograd2.7x1",
+                            "winograd2.stride2",
+                            "winograd2.4x4.stride2",
+                            "winograd2.5x5.stride2",
+                            "winograd4.1x3.stride2",
+                            "winograd4.3x1.stride2"}));
 }
 
 TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 1, 1), options(1)),
               (Names{"direct", "clipped", "winograd2", "winograd4", "winograd6"}));
-    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)), (Names{"direct", "clipped"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)),
+              (Names{"direct", "clipped", "winograd2.stride2"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 2, 2), options(1)), (Names{"direct", "clipped", "dilated"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 1), options(1)), (Names{"pointwise", "direct"}));
     EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), (Names{"first_layer", "direct"}));
@@ -61,7 +85,8 @@ TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
               (Names{"depthwise", "deconvolution"}));
     EXPECT_EQ(candidates(shape(20, 9, 9, 20, 3), options(1, false, true)), Names{});
     EXPECT_EQ(candidates(shape(3, 1, 1, 20, 1, 1, 1, 0, 9), options(1, false, true)), Names{"pointwise"});
-    EXPECT_EQ(candidates(shape(64, 14, 14, 2, 3, 2, 1, 1), options(1)), (Names{"direct", "clipped", "few_outputs"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 2, 3, 2, 1, 1), options(1)),
+              (Names{"direct", "clipped", "few_outputs", "winograd2.stride2"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 1, 1), options(1)), (Names{"pointwise", "direct", "few_outputs"}));
 }
 
@@ -160,6 +185,7 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(shape(37, 7, 9, 21, 1), options(1));
         checkOne(shape(35, 9, 10, 20, 3, 1, 1, 1, 2), options(1));
         checkOne(shape(35, 5, 6, 20, 3, 1, 1, 1, 7), options(1));
+        checkOne(shape(35, 13, 10, 20, 3, 2, 1, 1, 2), options(1));
         checkOne(shape(20, 9, 10, 20, 3, 2, 1, 1), options(20));
         checkOne(shape(24, 9, 8, 36, 3, 1, 1, 1), options(12));
         checkOne(shape(35, 7, 8, 20, 3, 1, 6, 6, 2), options(1));

@@ -33,28 +33,33 @@ ConvShape plannedShape(const ConvShape& shape, const ConvOptions& options);
 // accepts it.
 const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
-extern const ConvImplementation kDepthwiseConv;       // depthwise_conv.cpp
-extern const ConvImplementation kW8A16Conv;           // w8a16_conv.cpp
-extern const ConvImplementation kGroupedPlanesConv;   // grouped_planes_conv.cpp
-extern const ConvImplementation kFirstLayerConv;      // first_layer_conv.cpp
-extern const ConvImplementation kPointwiseConv;       // pointwise_conv.cpp
-extern const ConvImplementation kDirectConv;          // direct_conv.cpp
-extern const ConvImplementation kClippedConv;         // clipped_conv.cpp
-extern const ConvImplementation kFewOutputsConv;      // few_outputs_conv.cpp
-extern const ConvImplementation kDilatedConv;         // dilated_conv.cpp
-extern const ConvImplementation kDeconvolution;       // deconvolution.cpp
-extern const ConvImplementation kPhasedConv;          // phased_conv.cpp
-extern const ConvImplementation kWinograd2Conv;       // winograd_conv.cpp
-extern const ConvImplementation kWinograd4Conv;       // winograd_conv.cpp
-extern const ConvImplementation kWinograd6Conv;       // winograd_conv.cpp
-extern const ConvImplementation kWinograd5x5Conv;     // winograd_conv.cpp
-extern const ConvImplementation kWinograd4Of1x3Conv;  // winograd_conv.cpp
-extern const ConvImplementation kWinograd6Of1x3Conv;  // winograd_conv.cpp
-extern const ConvImplementation kWinograd1x5Conv;     // winograd_conv.cpp
-extern const ConvImplementation kWinograd1x7Conv;     // winograd_conv.cpp
-extern const ConvImplementation kWinograd4Of3x1Conv;  // winograd_conv.cpp
-extern const ConvImplementation kWinograd6Of3x1Conv;  // winograd_conv.cpp
-extern const ConvImplementation kWinograd5x1Conv;     // winograd_conv.cpp
-extern const ConvImplementation kWinograd7x1Conv;     // winograd_conv.cpp
+extern const ConvImplementation kDepthwiseConv;           // depthwise_conv.cpp
+extern const ConvImplementation kW8A16Conv;               // w8a16_conv.cpp
+extern const ConvImplementation kGroupedPlanesConv;       // grouped_planes_conv.cpp
+extern const ConvImplementation kFirstLayerConv;          // first_layer_conv.cpp
+extern const ConvImplementation kPointwiseConv;           // pointwise_conv.cpp
+extern const ConvImplementation kDirectConv;              // direct_conv.cpp
+extern const ConvImplementation kClippedConv;             // clipped_conv.cpp
+extern const ConvImplementation kFewOutputsConv;          // few_outputs_conv.cpp
+extern const ConvImplementation kDilatedConv;             // dilated_conv.cpp
+extern const ConvImplementation kDeconvolution;           // deconvolution.cpp
+extern const ConvImplementation kPhasedConv;              // phased_conv.cpp
+extern const ConvImplementation kWinograd2Conv;           // winograd_conv.cpp
+extern const ConvImplementation kWinograd4Conv;           // winograd_conv.cpp
+extern const ConvImplementation kWinograd6Conv;           // winograd_conv.cpp
+extern const ConvImplementation kWinograd5x5Conv;         // winograd_conv.cpp
+extern const ConvImplementation kWinograd4Of1x3Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd6Of1x3Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd1x5Conv;         // winograd_conv.cpp
+extern const ConvImplementation kWinograd1x7Conv;         // winograd_conv.cpp
+extern const ConvImplementation kWinograd4Of3x1Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd6Of3x1Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd5x1Conv;         // winograd_conv.cpp
+extern const ConvImplementation kWinograd7x1Conv;         // winograd_conv.cpp
+extern const ConvImplementation kStridedWinogradConv;     // winograd_conv.cpp
+extern const ConvImplementation kStridedWinograd4x4Conv;  // winograd_conv.cpp
+extern const ConvImplementation kStridedWinograd5x5Conv;  // winograd_conv.cpp
+extern const ConvImplementation kStridedWinograd1x3Conv;  // winograd_conv.cpp
+extern const ConvImplementation kStridedWinograd3x1Conv;  // winograd_conv.cpp
 
 }  // namespace mnnc

@@ -38,7 +38,7 @@ int tilesOf(const ConvShape& s, WinogradForm form) {
 }
 
 int64_t transformedBytes(const Kernels& k, const ConvShape& s, WinogradForm form) {
-    return int64_t{form.points()} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
+    return int64_t{form.pointWeights()} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
 }
 
 bool accepts(const ConvShape& s, const ConvOptions& options, WinogradForm form) {
@@ -47,8 +47,8 @@ bool accepts(const ConvShape& s, const ConvOptions& options, WinogradForm form) 
                                                 : ConvAlgorithm::Winograd6;
     // Along an axis without taps, tiles are not cut at a border.
     return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == form.tapsH() &&
-           s.kw == form.tapsW() && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
-           (form.alongHeight() || (s.padTop == 0 && s.oh == s.ih)) &&
+           s.kw == form.tapsW() && s.strideH == form.strideH() && s.strideW == form.strideW() && s.dilateH == 1 &&
+           s.dilateW == 1 && (form.alongHeight() || (s.padTop == 0 && s.oh == s.ih)) &&
            (form.alongWidth() || (s.padLeft == 0 && s.ow == s.iw)) &&
            int64_t{s.batch} * ceilDiv(s.oh, form.unitH()) * ceilDiv(s.ow, form.unitW()) <= INT_MAX &&
            (options.algorithm == ConvAlgorithm::Auto || options.algorithm == name);
@@ -65,7 +65,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
     const int nb = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
     // A panel's weights are transformed and multiplied a slice at a time.
     const int slices = taps == WinogradTaps::InPanels
-                           ? ceilDiv(s.ic, winogradSlice(k, points * nb * k.lanes * int{sizeof(float)}))
+                           ? ceilDiv(s.ic, winogradSlice(k, form.pointWeights() * nb * k.lanes * int{sizeof(float)}))
                            : 1;
     const double product =
         points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + slices * costs.winogradCall * ocb);
@@ -74,20 +74,21 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
     const double in = passes * costs.winogradIn[form.side() / 2 - 1];
     const double out = passes * costs.winogradOut[form.side() / 2 - 1];
     const double transforms = double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
-    const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
+    const double weights = double(form.pointWeights()) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb;
     if (taps == WinogradTaps::InPanels) {
         // The transforms of all tiles at once may not fit the cache: then they are written to the next level and read
         // again.
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
         const double spilled = winogradChunkCount(k, s, form) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
-        const double expansion = points * vectors * passes * costs.winogradTaps[form.side() / 2 - 1] * form.taps / 3;
+        const double expansion =
+            form.pointWeights() * vectors * passes * costs.winogradTaps[form.side() / 2 - 1] * form.taps / 3;
         return transforms + spilled + withTraffic(k, product + expansion, form.weights() * vectors * k.lanes * 4);
     }
     if (options.quantization.bits) {
         if (chunks > 1 && weights > costs.maxWinogradDequantized) return std::numeric_limits<double>::infinity();
         return chunks * product + transforms +
-               points * vectors * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
+               form.pointWeights() * vectors * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
     }
     // A chunk has enough tiles that products are worth it; with many channels the cache does not hold it.
     const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
@@ -105,7 +106,8 @@ constexpr ConvImplementation implementation(const char* name) {
         true};
 }
 
-constexpr auto kRows = WinogradForm::Axes::Rows, kColumns = WinogradForm::Axes::Columns;
+constexpr auto kRows = WinogradForm::Axes::Rows, kColumns = WinogradForm::Axes::Columns,
+               kBoth = WinogradForm::Axes::Both;
 
 }  // namespace
 
@@ -158,8 +160,8 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradFo
         // Chunks are whole rows of tiles: at each end of a chunk, rows of the input are computed twice.
         c.step = c.tilesW;
         c.chunkTiles = std::max(1, (c.chunkTiles + c.tilesW / 2) / c.tilesW) * c.tilesW;
-        c.rowFloats =
-            size_t(std::min(s.ih, c.chunkTiles / c.tilesW * form.unitH() + form.tapsH() - 1)) * s.iw * k.lanes;
+        c.rowFloats = size_t(std::min(s.ih, c.chunkTiles / c.tilesW * form.stepH() + form.tapsH() - form.strideH())) *
+                      s.iw * k.lanes;
     }
     c.chunks = ceilDiv(all, c.chunkTiles);
     return c;
@@ -177,5 +179,14 @@ const ConvImplementation kWinograd4Of3x1Conv = implementation<WinogradForm{4, 3,
 const ConvImplementation kWinograd6Of3x1Conv = implementation<WinogradForm{6, 3, kColumns}>("winograd6.3x1");
 const ConvImplementation kWinograd5x1Conv = implementation<WinogradForm{4, 5, kColumns}>("winograd4.5x1");
 const ConvImplementation kWinograd7x1Conv = implementation<WinogradForm{2, 7, kColumns}>("winograd2.7x1");
+const ConvImplementation kStridedWinogradConv = implementation<WinogradForm{2, 3, kBoth, 2}>("winograd2.stride2");
+const ConvImplementation kStridedWinograd4x4Conv =
+    implementation<WinogradForm{2, 4, kBoth, 2}>("winograd2.4x4.stride2");
+const ConvImplementation kStridedWinograd5x5Conv =
+    implementation<WinogradForm{2, 5, kBoth, 2}>("winograd2.5x5.stride2");
+const ConvImplementation kStridedWinograd1x3Conv =
+    implementation<WinogradForm{4, 3, kRows, 2}>("winograd4.1x3.stride2");
+const ConvImplementation kStridedWinograd3x1Conv =
+    implementation<WinogradForm{4, 3, kColumns, 2}>("winograd4.3x1.stride2");
 
 }  // namespace mnnc

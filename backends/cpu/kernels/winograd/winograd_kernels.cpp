@@ -1,5 +1,5 @@
-// The transforms of Winograd convolutions: F(2x2, 3x3), F(4x4, 3x3), F(6x6, 3x3) and F(4x4, 5x5), and along one axis
-// F(4, 3), F(6, 3), F(4, 5) and F(2, 7).
+// The transforms of Winograd convolutions: F(2x2, 3x3), F(4x4, 3x3), F(6x6, 3x3) and F(4x4, 5x5), along one axis
+// F(4, 3), F(6, 3), F(4, 5) and F(2, 7), and with a stride of 2 F(2x2, 3x3), F(2x2, 4x4), F(2x2, 5x5) and F(4, 3).
 #include "backends/cpu/kernels/winograd/winograd_kernels.h"
 
 #include <algorithm>
@@ -103,18 +103,19 @@ struct OutputRow : Row<OutputRow<M, K, I>> {
     }
 };
 
-template <int A, int I>
+// Transforms x[0], x[Step] ...
+template <int A, int Step, int I>
 HWY_INLINE void inputRows(D d, const V* x, V* out) {
     if constexpr (I < A) {
         if constexpr (Points<A>::m.pairFirst[I]) {
-            const V u = combine<HalfRow<A, I>, 0, A - 1>(d, x + 1, 1);
-            const V v = combine<ScaledHalfRow<A, I>, 0, A - 1>(d, x, 1);
+            const V u = combine<HalfRow<A, I>, 0, A - 1>(d, x + Step, Step);
+            const V v = combine<ScaledHalfRow<A, I>, 0, A - 1>(d, x, Step);
             out[I] = hn::Add(u, v);
             out[I + 1] = hn::Sub(u, v);
-            inputRows<A, I + 2>(d, x, out);
+            inputRows<A, Step, I + 2>(d, x, out);
         } else {
-            out[I] = combine<InputRow<A, I>, 0, A>(d, x, 1);
-            inputRows<A, I + 1>(d, x, out);
+            out[I] = combine<InputRow<A, I>, 0, A>(d, x, Step);
+            inputRows<A, Step, I + 1>(d, x, out);
         }
     }
 }
@@ -161,15 +162,78 @@ HWY_INLINE void weightRows(D d, const V* x, V* out) {
     }
 }
 
-template <int A>
+// The transforms of a line. Inputs are those of all forms with as many points.
+template <int Points>
+struct LineInput {
+    static constexpr int A = Points;
+    static HWY_INLINE void apply(D d, const V* x, V* out) { inputRows<A, 1, 0>(d, x, out); }
+};
+// With a stride of 2: the points of the even places, then those of the odd ones.
+template <int M, int K>
+struct StridedLineInput {
+    static constexpr int A = 2 * M + K - 2, kEven = M + (K + 1) / 2 - 1;
+    static HWY_INLINE void apply(D d, const V* x, V* out) {
+        inputRows<kEven, 2, 0>(d, x, out);
+        if constexpr (K > 3) {
+            inputRows<A - kEven, 2, 0>(d, x + 1, out + kEven);
+        } else {  // a single tap
+            HWY_UNROLL(8)
+            for (int i = 0; i < M; ++i) out[kEven + i] = x[2 * i + 1];
+        }
+    }
+};
+
+template <int Unit, int Taps>
+struct LineOutput {
+    static constexpr int M = Unit, A = M + Taps - 1;
+    static HWY_INLINE void apply(D d, V* x, V* out) {
+        pairUp<A, 0>(x);
+        outputRows<M, Taps, 0>(d, x, out);
+    }
+};
+template <int Unit, int K>
+struct StridedLineOutput {
+    static constexpr int M = Unit, A = 2 * M + K - 2, kEvenTaps = (K + 1) / 2, kEven = M + kEvenTaps - 1;
+    static HWY_INLINE void apply(D d, V* x, V* out) {
+        LineOutput<M, kEvenTaps>::apply(d, x, out);
+        V odd[M];
+        if constexpr (K > 3) LineOutput<M, K / 2>::apply(d, x + kEven, odd);
+        HWY_UNROLL(8)
+        for (int i = 0; i < M; ++i) out[i] = hn::Add(out[i], K > 3 ? odd[i] : x[kEven + i]);
+    }
+};
+
+template <int M, int Taps>
+struct LineWeights {
+    static constexpr int K = Taps, A = M + K - 1;
+    static HWY_INLINE void apply(D d, const V* x, V* out) { weightRows<M, K, 0>(d, x, out); }
+};
+template <int M, int Taps>
+struct StridedLineWeights {
+    static constexpr int K = Taps, kEvenTaps = (K + 1) / 2, kEven = M + kEvenTaps - 1;
+    static constexpr int A = WinogradForm{M, K, WinogradForm::Axes::Rows, 2}.lineWeights();
+    static HWY_INLINE void apply(D d, const V* x, V* out) {
+        V even[kEvenTaps], odd[K / 2];
+        for (int i = 0; i < kEvenTaps; ++i) even[i] = x[2 * i];
+        for (int i = 0; i < K / 2; ++i) odd[i] = x[2 * i + 1];
+        weightRows<M, kEvenTaps, 0>(d, even, out);
+        if constexpr (K > 3)
+            weightRows<M, K / 2, 0>(d, odd, out + kEven);
+        else
+            out[kEven] = odd[0];
+    }
+};
+
+template <class Line>
 void winogradInF32(const WinogradIn& args) {
+    constexpr int A = Line::A;
     const D d;
     const WinogradIn t = args;  // a copy, because the compiler must assume that stores of vectors change the arguments
     HWY_ALIGN float edge[A * A * P];
     HWY_ALIGN float middle[A * A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
-        const int iy = tileIndex / t.tilesW * t.unitH - t.padTop;
-        const int ix = tileIndex % t.tilesW * t.unitW - t.padLeft;
+        const int iy = tileIndex / t.tilesW * t.stepH - t.padTop;
+        const int ix = tileIndex % t.tilesW * t.stepW - t.padLeft;
         const float* src = t.src + (ptrdiff_t(iy - t.firstRow) * t.iw + ix) * P;
         ptrdiff_t rowStride = ptrdiff_t(t.iw) * P;
         if (iy < 0 || ix < 0 || iy + A > t.ih || ix + A > t.iw) {
@@ -192,7 +256,7 @@ void winogradInF32(const WinogradIn& args) {
             V in[A], out[A];
             HWY_UNROLL(8)
             for (int y = 0; y < A; ++y) in[y] = hn::LoadU(d, src + y * rowStride + x * P);
-            inputRows<A, 0>(d, in, out);
+            Line::apply(d, in, out);
             HWY_UNROLL(8)
             for (int y = 0; y < A; ++y) hn::Store(out[y], d, middle + (y * A + x) * P);
         }
@@ -201,7 +265,7 @@ void winogradInF32(const WinogradIn& args) {
             V in[A], out[A];
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x) in[x] = hn::Load(d, middle + (y * A + x) * P);
-            inputRows<A, 0>(d, in, out);
+            Line::apply(d, in, out);
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x, dst = nextAddress(dst, t.pointStride)) hn::StoreU(out[x], d, dst);
         }
@@ -209,16 +273,17 @@ void winogradInF32(const WinogradIn& args) {
 }
 
 // As above, along one axis.
-template <int A>
+template <class Line>
 void winogradLineInF32(const WinogradIn& args) {
+    constexpr int A = Line::A;
     const D d;
     const WinogradIn t = args;
     const ptrdiff_t stride = t.columns ? ptrdiff_t(t.iw) * P : P;
     const int extent = t.columns ? t.ih : t.iw;
     HWY_ALIGN float edge[A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
-        const int iy = tileIndex / t.tilesW * t.unitH - t.padTop;
-        const int ix = tileIndex % t.tilesW * t.unitW - t.padLeft;
+        const int iy = tileIndex / t.tilesW * t.stepH - t.padTop;
+        const int ix = tileIndex % t.tilesW * t.stepW - t.padLeft;
         const int first = t.columns ? iy : ix;
         const float* src = t.src + (ptrdiff_t(iy - t.firstRow) * t.iw + ix) * P;
         ptrdiff_t step = stride;
@@ -234,7 +299,7 @@ void winogradLineInF32(const WinogradIn& args) {
         V in[A], out[A];
         HWY_UNROLL(8)
         for (int i = 0; i < A; ++i) in[i] = hn::LoadU(d, src + i * step);
-        inputRows<A, 0>(d, in, out);
+        Line::apply(d, in, out);
         float* dst = t.dst + ptrdiff_t(tileIndex - t.t0) * P;
         HWY_UNROLL(8)
         for (int i = 0; i < A; ++i, dst = nextAddress(dst, t.pointStride)) hn::StoreU(out[i], d, dst);
@@ -257,9 +322,9 @@ HWY_INLINE void storeOutput(D d, const WinogradOut& t, const Epilogue& e, V out,
     hn::StoreU(v, d, t.dst + at);
 }
 
-template <int M, int K>
+template <class Line>
 void winogradOutF32(const WinogradOut& args) {
-    constexpr int A = M + K - 1;
+    constexpr int M = Line::M, A = Line::A;
     const D d;
     const WinogradOut t = args;  // as above
     const Epilogue epilogue = epilogueOf(d, t);
@@ -272,8 +337,7 @@ void winogradOutF32(const WinogradOut& args) {
             const float* from = src;
             HWY_UNROLL(8)
             for (int y = 0; y < A; ++y, from = nextAddress(from, A * t.pointStride)) in[y] = hn::LoadU(d, from);
-            pairUp<A, 0>(in);
-            outputRows<M, K, 0>(d, in, out);
+            Line::apply(d, in, out);
             HWY_UNROLL(8)
             for (int y = 0; y < M; ++y) hn::Store(out[y], d, middle + (y * A + x) * P);
         }
@@ -282,8 +346,7 @@ void winogradOutF32(const WinogradOut& args) {
             V in[A], out[M];
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x) in[x] = hn::Load(d, middle + (y * A + x) * P);
-            pairUp<A, 0>(in);
-            outputRows<M, K, 0>(d, in, out);
+            Line::apply(d, in, out);
             const ptrdiff_t at = (ptrdiff_t(oy + y) * t.ow + ox) * P;
             HWY_UNROLL(8)
             for (int x = 0; x < M; ++x) {
@@ -296,9 +359,9 @@ void winogradOutF32(const WinogradOut& args) {
 }
 
 // As above, along one axis.
-template <int M, int K>
+template <class Line>
 void winogradLineOutF32(const WinogradOut& args) {
-    constexpr int A = M + K - 1;
+    constexpr int M = Line::M, A = Line::A;
     const D d;
     const WinogradOut t = args;
     const Epilogue epilogue = epilogueOf(d, t);
@@ -309,8 +372,7 @@ void winogradLineOutF32(const WinogradOut& args) {
         const float* from = t.src + ptrdiff_t(tileIndex - t.t0) * P;
         HWY_UNROLL(8)
         for (int i = 0; i < A; ++i, from = nextAddress(from, t.pointStride)) in[i] = hn::LoadU(d, from);
-        pairUp<A, 0>(in);
-        outputRows<M, K, 0>(d, in, out);
+        Line::apply(d, in, out);
         // Not unrolled: that would triple the code for a small part of the time.
         const int count = std::min(M, t.columns ? t.oh - oy : t.ow - ox);
         const ptrdiff_t at = (ptrdiff_t(oy) * t.ow + ox) * P;
@@ -322,48 +384,60 @@ void winogradLineOutF32(const WinogradOut& args) {
     }
 }
 
-template <int M, int K>
+template <class Line>
 void winogradWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
-    constexpr int A = M + K - 1;
+    constexpr int K = Line::K, A = Line::A;
     const D d;
     V middle[A][K];
     for (int x = 0; x < K; ++x) {
         V in[K], out[A];
         for (int y = 0; y < K; ++y) in[y] = hn::LoadU(d, g + (y * K + x) * P);
-        weightRows<M, K, 0>(d, in, out);
+        Line::apply(d, in, out);
         for (int y = 0; y < A; ++y) middle[y][x] = out[y];
     }
     for (int y = 0; y < A; ++y) {
         V out[A];
-        weightRows<M, K, 0>(d, middle[y], out);
+        Line::apply(d, middle[y], out);
         for (int x = 0; x < A; ++x) hn::StoreU(out[x], d, u + (y * A + x) * pointStride);
     }
 }
 
-template <int M, int K>
+template <class Line>
 void winogradLineWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
-    constexpr int A = M + K - 1;
+    constexpr int K = Line::K, A = Line::A;
     const D d;
     V in[K], out[A];
     for (int i = 0; i < K; ++i) in[i] = hn::LoadU(d, g + i * P);
-    weightRows<M, K, 0>(d, in, out);
+    Line::apply(d, in, out);
     for (int i = 0; i < A; ++i) hn::StoreU(out[i], d, u + i * pointStride);
 }
 
-template <int M, int K>
-constexpr WinogradTransforms bothAxes() {
-    return {M, K, true, &winogradInF32<M + K - 1>, &winogradOutF32<M, K>, &winogradWeightF32<M, K>};
+template <int M, int K, class In = LineInput<M + K - 1>, class Out = LineOutput<M, K>,
+          class Weights = LineWeights<M, K>>
+constexpr WinogradTransforms bothAxes(int stride = 1) {
+    return {M, K, stride, true, &winogradInF32<In>, &winogradOutF32<Out>, &winogradWeightF32<Weights>};
+}
+template <int M, int K, class In = LineInput<M + K - 1>, class Out = LineOutput<M, K>,
+          class Weights = LineWeights<M, K>>
+constexpr WinogradTransforms oneAxis(int stride = 1) {
+    return {M, K, stride, false, &winogradLineInF32<In>, &winogradLineOutF32<Out>, &winogradLineWeightF32<Weights>};
 }
 template <int M, int K>
-constexpr WinogradTransforms oneAxis() {
-    return {M, K, false, &winogradLineInF32<M + K - 1>, &winogradLineOutF32<M, K>, &winogradLineWeightF32<M, K>};
+constexpr WinogradTransforms stridedBothAxes() {
+    return bothAxes<M, K, StridedLineInput<M, K>, StridedLineOutput<M, K>, StridedLineWeights<M, K>>(2);
+}
+template <int M, int K>
+constexpr WinogradTransforms stridedOneAxis() {
+    return oneAxis<M, K, StridedLineInput<M, K>, StridedLineOutput<M, K>, StridedLineWeights<M, K>>(2);
 }
 
 }  // namespace
 
 const WinogradKernels& winogradKernelsTable() {
     static constexpr WinogradKernels table = {{bothAxes<2, 3>(), bothAxes<4, 3>(), bothAxes<6, 3>(), bothAxes<4, 5>(),
-                                               oneAxis<4, 3>(), oneAxis<6, 3>(), oneAxis<4, 5>(), oneAxis<2, 7>()}};
+                                               oneAxis<4, 3>(), oneAxis<6, 3>(), oneAxis<4, 5>(), oneAxis<2, 7>(),
+                                               stridedBothAxes<2, 3>(), stridedBothAxes<2, 4>(),
+                                               stridedBothAxes<2, 5>(), stridedOneAxis<4, 3>()}};
     return table;
 }
 

@@ -67,6 +67,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     std::string algorithm() const override {
         std::string name = format("winograd%d", form_.unit);
         if (form_.weights() != 9) name += format(".%dx%d", form_.tapsH(), form_.tapsW());
+        if (form_.stride != 1) name += format(".stride%d", form_.stride);
         if (bf16_) name += format(".%s", k_.bf16->type);
         return name + weights_.suffix();
     }
@@ -156,8 +157,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     };
     Planes planesOf(const Job& job, int n, int block, int t0, int t1, float* rows) const {
         if (!job.rows) return {job.src + (size_t(n) * icb_ + block) * s_.ih * s_.iw * k_.lanes, 0};
-        const int first = std::clamp(t0 / c_.tilesW * form_.unitH() - s_.padTop, 0, s_.ih);
-        const int end = std::clamp((t1 - 1) / c_.tilesW * form_.unitH() - s_.padTop + form_.sideH(), first, s_.ih);
+        const int first = std::clamp(t0 / c_.tilesW * form_.stepH() - s_.padTop, 0, s_.ih);
+        const int end = std::clamp((t1 - 1) / c_.tilesW * form_.stepH() - s_.padTop + form_.sideH(), first, s_.ih);
         return {job.rows->rows(block, first, end, rows), first};
     }
 
@@ -192,8 +193,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             float* const at = v + (size_t(b) * m + from) * P;
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
                 const Planes planes = planesOf(job, n, b, t0, t1, slot.rows);
-                transforms_.in({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft, form_.unitH(),
-                                form_.unitW(), c_.tilesW, t0, t1, !form_.alongWidth(), at + size_t(before) * P,
+                transforms_.in({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft, form_.stepH(),
+                                form_.stepW(), c_.tilesW, t0, t1, !form_.alongWidth(), at + size_t(before) * P,
                                 static_cast<ptrdiff_t>(inPoint_)});
             });
         });
@@ -226,7 +227,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         t.fullBlocks = count / P;
         t.blockStride = ptrdiff_t(m) * P;
         t.tail = count % P;
-        t.w = weights.data + point * weights.point;
+        t.w = weights.data + form_.weightOf(point) * weights.point;
         t.dst = y + point * outPoint_ + size_t(p.block) * m * P;
         t.dstPixelStride = P;
         t.dstBlockStride = ptrdiff_t(m) * P;

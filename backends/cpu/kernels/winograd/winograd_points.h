@@ -1,8 +1,8 @@
 // The compiler computes the matrices of Winograd's transforms F(M,K) in double, by the algorithm of Cook and Toom.
 //
-// The points keep fp32 errors near 1e-5 of the largest value: 0, 1, -1 | 0, 1, -1, 1/2, -2 | 0, 1, -1, 2, -2, 1/2,
-// -1/2. The input transform depends on the number of points alone. Its rows and the columns of the output transform are
-// balanced by powers of two (exact in float); the weight transform has the inverse factors.
+// The points keep fp32 errors near 1e-5 of the largest value: 0, 1 | 0, 1, -1 | 0, 1, -1, 1/2 | 0, 1, -1, 1/2, -2 |
+// 0, 1, -1, 2, -2, 1/2, -1/2. The input transform depends on the number of points alone. Its rows and the columns of
+// the output transform are balanced by powers of two (exact in float); the weight transform has the inverse factors.
 #pragma once
 
 namespace mnnc {
@@ -22,8 +22,9 @@ struct WinogradMatrices {
     double g[A][K] = {};   // weights
 
     constexpr WinogradMatrices() {
-        constexpr double table[3][7] = {{0, 1, -1}, {0, 1, -1, 0.5, -2}, {0, 1, -1, 2, -2, 0.5, -0.5}};
-        for (int i = 0; i < N; ++i) points[i] = table[A / 2 - 2][i];
+        constexpr double table[6][7] = {
+            {0, 1}, {0, 1, -1}, {0, 1, -1, 0.5}, {0, 1, -1, 0.5, -2}, {}, {0, 1, -1, 2, -2, 0.5, -0.5}};
+        for (int i = 0; i < N; ++i) points[i] = table[N - 2][i];
         for (int i = 1; i + 1 < N; ++i) {
             if (points[i + 1] == -points[i] && !pairSecond[i]) {
                 pairFirst[i] = true;

@@ -84,7 +84,7 @@ WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape, const
     : k_(k),
       s_(shape),
       options_(options),
-      points_(options.form.points()),
+      points_(options.form.pointWeights()),
       blocks_(ceilDiv(shape.oc, k.lanes)),
       panels_(splitPanels(0, blocks_, options.panelBlocks)) {
     if (options.quantization.bits)
@@ -115,8 +115,8 @@ size_t WinogradWeights::pointStride(int blocks, int channels) const {
 std::string WinogradWeights::variant() const {
     if (quantized()) return dequant_.variant() + format("winograd.p%d", k_.lanes);
     if (options_.taps) return format("winograd.taps.p%d", k_.lanes);
-    return format("winograd%d.%s%sp%d.n%d", options_.form.unit, options_.bf16 ? k_.bf16->type : "",
-                  options_.bf16 ? "." : "", k_.lanes, options_.panelBlocks);
+    return format("winograd%d.%s%s%sp%d.n%d", options_.form.unit, options_.form.stride == 1 ? "" : "strided.",
+                  options_.bf16 ? k_.bf16->type : "", options_.bf16 ? "." : "", k_.lanes, options_.panelBlocks);
 }
 
 void WinogradWeights::pack(const WeightReader& weights, void* packed, ThreadPool& pool) const {
