@@ -48,6 +48,8 @@ TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
                             "winograd2",
                             "winograd4",
                             "winograd6",
+                            "winograd2.2x2",
+                            "winograd4.2x2",
                             "winograd4.5x5",
                             "winograd4.1x3",
                             "winograd6.1x3",

@@ -144,6 +144,42 @@ TEST(KernelsConv, TransposedToFewChannels) {
     check({odd, options(1, true)});
 }
 
+// Winograd's algorithm stores the phases of whole blocks of channels at their places.
+TEST(KernelsConv, TransposedToManyChannels) {
+    const ConvImplementation* phased = nullptr;
+    for (const ConvImplementation* each : convImplementations())
+        if (std::string(each->name) == "phased") phased = each;
+    const auto checkPhased = [&](Case c) {
+        c.tolerance = 1.6e-5;
+        EXPECT_GT(check(c, phased), 0);
+    };
+    EXPECT_EQ(algorithmOf({transposedShape(128, 32, 30, 64, 4, 2, 1, 1), options(1, true)}).rfind("phased winograd", 0),
+              0u);
+    for (const int kernel : {2, 3, 4, 5}) {
+        for (const int pad : {0, 1, 2}) {
+            for (const int extra : {0, 1}) {
+                if (2 * pad > kernel) continue;
+                Case c{transposedShape(70, 9, 8, 32, kernel, 2, 1, pad, extra, 2), options(1, true)};
+                checkPhased(c);
+                c.residual = true;
+                c.act = Act::Silu;
+                checkPhased(c);
+            }
+        }
+    }
+    Case c{transposedShape(300, 13, 14, 64, 4, 2, 1, 1), options(1, true)};
+    c.lo = 0;
+    checkPhased(c);
+    c.o.lowMemory = true;
+    checkPhased(c);
+    c.s = transposedShape(40, 9, 10, 48, 6, 3, 1, 1);
+    checkPhased(c);
+    ConvShape odd = transposedShape(64, 7, 6, 32, 4, 2, 1, 0);
+    odd.padTop = 1;
+    odd.oh -= 1;
+    checkPhased({odd, options(1, true)});
+}
+
 TEST(KernelsConv, WinogradWithBordersWiderThanATile) {
     for (ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
         Case c{shape(9, 5, 6, 12, 3, 1, 1, 21), options(1, false, false, a)};

@@ -116,6 +116,33 @@ TEST(KernelsConv, WinogradPanelsGiveTheSameBitsOnManyThreads) {
     }
 }
 
+// Transposed convolutions of 4x4 taps with a stride of two have phases of 2x2.
+TEST(KernelsConv, WinogradOfTwoByTwoTaps) {
+    for (const auto& [a, name] : {std::pair(ConvAlgorithm::Winograd2, std::string("winograd2.2x2")),
+                                  std::pair(ConvAlgorithm::Winograd4, std::string("winograd4.2x2"))}) {
+        const auto checkIt = [&](const ConvShape& s, const ConvOptions& o, const std::string& expected) {
+            Case c{s, o};
+            c.tolerance = 1.6e-5;
+            EXPECT_EQ(makeConvPlan(selectKernels(), s, o)->algorithm(), expected);
+            check(c);
+            c.residual = true;
+            c.act = Act::Silu;
+            check(c);
+        };
+        ConvOptions o = options(1, false, false, a);
+        for (const int size : {2, 3, 5, 8, 14}) checkIt(shape(35, size, size + 1, 50, 2, 1, 1, size % 2, 2), o, name);
+        checkIt(shape(37, 90, 103, 30, 2, 1, 1, 1), o, name + ".taps");
+        for (const int bits : {8, 4}) {
+            Case c{shape(33, 10, 9, 20, 2, 1, 1, 1, 2), o};
+            c.o.quantization = {bits, 3};
+            c.tolerance = 1.6e-5;
+            check(c);
+        }
+        o.lowMemory = true;
+        checkIt(shape(200, 4, 3, 33, 2, 1, 1, 1, 2), o, name + ".taps");
+    }
+}
+
 TEST(KernelsConv, WinogradOfFiveByFiveTaps) {
     const auto check5 = [](const ConvShape& s, ConvOptions o, const std::string& name) {
         Case c{s, o};

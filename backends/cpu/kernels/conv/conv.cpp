@@ -28,6 +28,8 @@ constexpr const ConvImplementation* kImplementations[] = {
     &kWinograd2Conv,
     &kWinograd4Conv,
     &kWinograd6Conv,
+    &kWinograd2Of2x2Conv,
+    &kWinograd4Of2x2Conv,
     &kWinograd5x5Conv,
     &kWinograd4Of1x3Conv,
     &kWinograd6Of1x3Conv,

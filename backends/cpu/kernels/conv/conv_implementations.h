@@ -18,6 +18,7 @@ struct ConvImplementation {
     // Whether it may replace an implementation before it in the list: where it needs clearly fewer cycles, or
     // ConvOptions::algorithm names it.
     bool contests = false;
+    bool storesPhases = false;  // whether it takes ConvOptions::phases
 };
 
 // Returns whether the convolution is a product of floats whose rows are the images of the batch.
@@ -47,6 +48,8 @@ extern const ConvImplementation kPhasedConv;              // phased_conv.cpp
 extern const ConvImplementation kWinograd2Conv;           // winograd_conv.cpp
 extern const ConvImplementation kWinograd4Conv;           // winograd_conv.cpp
 extern const ConvImplementation kWinograd6Conv;           // winograd_conv.cpp
+extern const ConvImplementation kWinograd2Of2x2Conv;      // winograd_conv.cpp
+extern const ConvImplementation kWinograd4Of2x2Conv;      // winograd_conv.cpp
 extern const ConvImplementation kWinograd5x5Conv;         // winograd_conv.cpp
 extern const ConvImplementation kWinograd4Of1x3Conv;      // winograd_conv.cpp
 extern const ConvImplementation kWinograd6Of1x3Conv;      // winograd_conv.cpp

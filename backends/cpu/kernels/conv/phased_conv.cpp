@@ -1,6 +1,7 @@
-// Transposed convolutions to few channels as dense ones: the outputs of all phases at one place of the input become the
-// channels of a convolution, with zeros for the taps that a phase does not read. Three channels with a stride of two
-// make twelve, which fill a vector; each phase alone would leave it almost empty.
+// Transposed convolutions as dense ones: the outputs of all phases at one place of the input become the channels of a
+// convolution, with zeros for the taps that a phase does not read. Three channels with a stride of two make twelve,
+// which fill a vector; each phase alone would leave it almost empty. Whole blocks of channels are computed so where
+// Winograd's algorithm takes the convolution: its transform back stores each phase at its place.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -17,7 +18,7 @@
 namespace mnnc {
 namespace {
 
-constexpr int64_t kMaxWeights = 1 << 20;  // of the dense convolution, which are in memory before they are packed
+constexpr int64_t kMaxWeights = 1 << 22;  // of the dense convolution, which are in memory before they are packed
 constexpr int64_t kMaxPlannedPhases = 1 << 10;
 
 // The inputs that the taps of all phases of an axis read: `kernel` of them, beginning `first` places after the output's
@@ -51,49 +52,76 @@ ConvShape denseShape(const ConvShape& s, const Reach& y, const Reach& x) {
 ConvOptions denseOptions(const ConvOptions& options) {
     ConvOptions dense;
     dense.threads = options.threads;
+    dense.lowMemory = options.lowMemory;
     return dense;
 }
 
-// The dense convolution that needs fewer cycles: an additional row and column of zeros make a 2x2 kernel a 3x3 one,
-// which Winograd's algorithm takes.
+// A dense convolution with the phases of `whole`: the transposed convolution, or one with more outputs before its first
+// one, which are dropped.
 struct Dense {
-    ConvShape shape;
-    const ConvImplementation* implementation;
-    double cycles;
+    ConvShape shape, whole;
+    const ConvImplementation* implementation = nullptr;
+    double cycles = 0;
+    bool placed = false;  // outputs are stored at their places, and not copied
 
-    Dense(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-        const Reach y = reachOf(s.kh, s.strideH, s.padTop), x = reachOf(s.kw, s.strideW, s.padLeft);
-        take(k, denseShape(s, y, x), options);
-        const auto widens = [](const Reach& reach) { return reach.kernel == 2 || reach.kernel == 3; };
-        if (!widens(y) || !widens(x) || (y.kernel == 3 && x.kernel == 3)) return;
-        const Dense exact = *this;
-        take(k, denseShape(s, {y.first, 3}, {x.first, 3}), options);
-        if (exact.cycles <= cycles) *this = exact;
-    }
-
-  private:
-    void take(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-        shape = s;
-        implementation = &chooseConv(k, s, denseOptions(options));
-        cycles = implementation->cycles(k, s, denseOptions(options));
+    void take(const Dense& other) {
+        if (other.implementation && (!implementation || other.cycles < cycles)) *this = other;
     }
 };
+
+// Calls body(transposed convolution, dense shape) for the dense convolutions that compute all phases. Their windows are
+// smaller where the first output is of the first phase: 2x2, not 3x3, for a 4x4 kernel with a stride of two and one
+// pixel of padding. An additional row and column of zeros make a 2x2 kernel a 3x3 one, for which there are more of
+// Winograd's forms.
+template <typename Body>
+void eachDense(const ConvShape& s, Body&& body) {
+    ConvShape first = s;
+    first.oh += s.padTop % s.strideH;
+    first.ow += s.padLeft % s.strideW;
+    first.padTop -= s.padTop % s.strideH;
+    first.padLeft -= s.padLeft % s.strideW;
+    for (const ConvShape& whole : {s, first}) {
+        const Reach y = reachOf(whole.kh, s.strideH, whole.padTop), x = reachOf(whole.kw, s.strideW, whole.padLeft);
+        body(whole, denseShape(whole, y, x));
+        const auto widens = [](const Reach& reach) { return reach.kernel == 2 || reach.kernel == 3; };
+        if (widens(y) && widens(x) && (y.kernel == 2 || x.kernel == 2))
+            body(whole, denseShape(whole, {y.first, 3}, {x.first, 3}));
+    }
+}
+
+// Outputs are copied to their places, or Winograd's transform stores whole blocks of channels there.
+Dense fastestDense(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    const ConvOptions own = denseOptions(options);
+    const double copy = double(s.batch) * s.oh * s.ow * s.oc * k.costs->cycles.copy;
+    Dense best;
+    eachDense(s, [&](const ConvShape& whole, const ConvShape& shape) {
+        const ConvImplementation& any = chooseConv(k, shape, own);
+        best.take({shape, whole, &any, any.cycles(k, shape, own) + copy, false});
+        if (s.oc % k.lanes != 0) return;
+        for (const ConvImplementation* each : convImplementations())
+            if (each->storesPhases && each->accepts(k, shape, own))
+                best.take({shape, whole, each, each->cycles(k, shape, own), true});
+    });
+    return best;
+}
 
 class PhasedPlan final : public ConvPlan, FloatWeightPacker {
   public:
     PhasedPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options, const Dense& dense)
         : k_(k),
           s_(s),
+          whole_(dense.whole),
           dense_(dense.shape),
-          plan_(dense.implementation->make(k, dense_, denseOptions(options))),
-          outFloats_(floatsOf(dense_.oc, dense_.oh, dense_.ow)),
-          biasFloats_(int64_t{ceilDiv(dense_.oc, 16)} * 16) {}
+          placed_(dense.placed),
+          plan_(makeDense(k, s, options, dense)),
+          outFloats_(placed_ ? 0 : floatsOf(dense_.oc, dense_.oh, dense_.ow)),
+          biasFloats_(placed_ ? 0 : int64_t{ceilDiv(dense_.oc, 16)} * 16) {}
 
     std::string algorithm() const override { return "phased " + plan_->algorithm(); }
     int64_t packedWeightBytes() const override { return plan_->packedWeightBytes(); }
     std::string weightVariant() const override {
-        return plan_->weightVariant() +
-               format(".s%dx%d.a%dx%d.k%dx%d", s_.strideH, s_.strideW, s_.padTop, s_.padLeft, dense_.kh, dense_.kw);
+        return plan_->weightVariant() + format(".s%dx%d.a%dx%d.k%dx%d", s_.strideH, s_.strideW, whole_.padTop,
+                                               whole_.padLeft, dense_.kh, dense_.kw);
     }
     const FloatWeightPacker* floatPacker() const override { return this; }
     bool addsInPlace() const override { return true; }  // residuals are copied before anything is stored
@@ -105,6 +133,7 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
+        if (placed_) return plan_->run(src, packed, dst, post, scratch, pool);
         auto* out = static_cast<float*>(scratch);
         float *residual = out + outFloats_, *bias = residual + outFloats_;
         for (int c = 0; c < dense_.oc; ++c) bias[c] = post.bias[c % s_.oc];
@@ -113,19 +142,27 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
         inner.bias = bias;
         if (post.residual) {
             forEachRow(pool, [&](int n, int y) {
-                copyRow(
-                    n, y, [&](float* dense, ptrdiff_t at) { *dense = post.residual[at]; }, residual);
+                copyRow(n, y, [&](ptrdiff_t dense, ptrdiff_t map) { residual[dense] = post.residual[map]; });
             });
             inner.residual = residual;
         }
         plan_->run(src, packed, out, inner, bias + biasFloats_, pool);
-        forEachRow(pool, [&](int n, int y) {
-            copyRow(
-                n, y, [&](const float* dense, ptrdiff_t at) { dst[at] = *dense; }, out);
-        });
+        forEachRow(
+            pool, [&](int n, int y) { copyRow(n, y, [&](ptrdiff_t dense, ptrdiff_t map) { dst[map] = out[dense]; }); });
     }
 
   private:
+    static std::unique_ptr<ConvPlan> makeDense(const Kernels& k, const ConvShape& s, const ConvOptions& options,
+                                               const Dense& dense) {
+        ConvOptions own = denseOptions(options);
+        OutputPhases phases;
+        if (dense.placed) {
+            phases = {s.strideH, s.strideW, dense.whole.oh - s.oh, dense.whole.ow - s.ow, s.oh, s.ow};
+            own.phases = &phases;
+        }
+        return dense.implementation->make(k, dense.shape, own);
+    }
+
     int64_t floatsOf(int channels, int height, int width) const {
         const int64_t pixels = checkedMul(int64_t{dense_.batch} * height, width, "scratch");
         return static_cast<int64_t>(
@@ -139,21 +176,22 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
         });
     }
 
-    // Calls move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output.
+    // Calls move(offset in the dense map, offset in the output) for the channels of the pixels of a row of the output.
     // All pixels of a phase's channel come before those of the next, since only they are equally far apart.
     template <typename Move>
-    void copyRow(int n, int y, Move&& move, float* dense) const {
+    void copyRow(int n, int y, Move&& move) const {
         const int P = k_.lanes, blocks = ceilDiv(s_.oc, P), denseBlocks = ceilDiv(dense_.oc, P);
+        const int dropX = whole_.ow - s_.ow, row = y + whole_.oh - s_.oh;
         const ptrdiff_t plane = ptrdiff_t(s_.oh) * s_.ow * P, densePlane = ptrdiff_t(dense_.oh) * dense_.ow * P;
         for (int px = 0; px < s_.strideW; ++px) {
-            const int pixels = ceilDiv(s_.ow - px, s_.strideW);
+            const int dropped = px < dropX ? 1 : 0, first = dropped * s_.strideW + px - dropX;
             for (int c = 0; c < s_.oc; ++c) {
-                const int d = (y % s_.strideH * s_.strideW + px) * s_.oc + c;
-                float* from = dense + (ptrdiff_t(n) * denseBlocks + d / P) * densePlane +
-                              ptrdiff_t(y / s_.strideH) * dense_.ow * P + d % P;
-                ptrdiff_t to = (ptrdiff_t(n) * blocks + c / P) * plane + (ptrdiff_t(y) * s_.ow + px) * P + c % P;
-                const ptrdiff_t step = ptrdiff_t(s_.strideW) * P;
-                for (int x = 0; x < pixels; ++x, from += P, to += step) move(from, to);
+                const int d = (row % s_.strideH * s_.strideW + px) * s_.oc + c;
+                ptrdiff_t from = (ptrdiff_t(n) * denseBlocks + d / P) * densePlane +
+                                 (ptrdiff_t(row / s_.strideH) * dense_.ow + dropped) * P + d % P;
+                ptrdiff_t to = (ptrdiff_t(n) * blocks + c / P) * plane + (ptrdiff_t(y) * s_.ow + first) * P + c % P;
+                for (int x = first; x < s_.ow; x += s_.strideW, from += P, to += ptrdiff_t(s_.strideW) * P)
+                    move(from, to);
             }
         }
     }
@@ -162,7 +200,7 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
         const size_t area = size_t(s_.kh) * s_.kw, denseArea = size_t(dense_.kh) * dense_.kw;
         const float* from = weights(0, s_.ic * s_.oc * area);
         std::vector<float> to(size_t(dense_.oc) * s_.ic * denseArea, 0.0f);
-        for (const ConvPhase& phase : convPhases(s_, true)) {
+        for (const ConvPhase& phase : convPhases(whole_, true)) {
             for (const ConvTap& tap : phase.taps) {
                 const size_t at = size_t(tap.dy + dense_.padTop) * dense_.kw + (tap.dx + dense_.padLeft);
                 for (int o = 0; o < s_.oc; ++o) {
@@ -177,7 +215,8 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
     }
 
     const Kernels& k_;
-    const ConvShape s_, dense_;
+    const ConvShape s_, whole_, dense_;
+    const bool placed_;
     const std::unique_ptr<ConvPlan> plan_;
     const int64_t outFloats_, biasFloats_;
 };
@@ -195,11 +234,11 @@ bool acceptsPhased(const Kernels&, const ConvShape& s, const ConvOptions& option
 }
 
 double phasedCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return Dense(k, s, options).cycles + double(s.batch) * s.oh * s.ow * s.oc * k.costs->cycles.copy;
+    return fastestDense(k, s, options).cycles;
 }
 
 std::unique_ptr<ConvPlan> makePhased(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return std::make_unique<PhasedPlan>(k, s, options, Dense(k, s, options));
+    return std::make_unique<PhasedPlan>(k, s, options, fastestDense(k, s, options));
 }
 
 }  // namespace

@@ -185,9 +185,9 @@ class Calibration {
         Maps m = maps(unit);
         alignas(64) static constexpr float kZero[kMaxLanes] = {};
         return transformCycles(m, [&](float* plane, const float* transforms) {
-            k_.winograd->of({unit, 3}).out({transforms, m.pointStride, kMapSide, kMapSide, m.tilesW, 0, m.tiles, false,
-                                            plane, nullptr, kZero, 0, std::numeric_limits<float>::infinity(),
-                                            Act::None});
+            k_.winograd->of({unit, 3}).out({transforms, m.pointStride, 0, 0, kMapSide, kMapSide, m.tilesW, 0, m.tiles,
+                                            false, plane, ptrdiff_t(kMapSide) * k_.lanes, k_.lanes, nullptr, kZero, 0,
+                                            std::numeric_limits<float>::infinity(), Act::None});
         });
     }
 

@@ -98,11 +98,13 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
 template <WinogradForm Form>
 constexpr ConvImplementation implementation(const char* name) {
     return {
-        name, [](const Kernels&, const ConvShape& s, const ConvOptions& options) { return accepts(s, options, Form); },
+        name,
+        [](const Kernels&, const ConvShape& s, const ConvOptions& options) { return accepts(s, options, Form); },
         [](const Kernels& k, const ConvShape& s, const ConvOptions& options) { return cycles(k, s, options, Form); },
         [](const Kernels& k, const ConvShape& s, const ConvOptions& options) {
             return makeWinogradPlan(k, s, Form, options);
         },
+        true,
         true};
 }
 
@@ -170,6 +172,8 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradFo
 const ConvImplementation kWinograd2Conv = implementation<WinogradForm{2, 3}>("winograd2");
 const ConvImplementation kWinograd4Conv = implementation<WinogradForm{4, 3}>("winograd4");
 const ConvImplementation kWinograd6Conv = implementation<WinogradForm{6, 3}>("winograd6");
+const ConvImplementation kWinograd2Of2x2Conv = implementation<WinogradForm{2, 2}>("winograd2.2x2");
+const ConvImplementation kWinograd4Of2x2Conv = implementation<WinogradForm{4, 2}>("winograd4.2x2");
 const ConvImplementation kWinograd5x5Conv = implementation<WinogradForm{4, 5}>("winograd4.5x5");
 const ConvImplementation kWinograd4Of1x3Conv = implementation<WinogradForm{4, 3, kRows}>("winograd4.1x3");
 const ConvImplementation kWinograd6Of1x3Conv = implementation<WinogradForm{6, 3, kRows}>("winograd6.1x3");

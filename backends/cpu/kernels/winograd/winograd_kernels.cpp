@@ -1,5 +1,6 @@
-// The transforms of Winograd convolutions: F(2x2, 3x3), F(4x4, 3x3), F(6x6, 3x3) and F(4x4, 5x5), along one axis
-// F(4, 3), F(6, 3), F(4, 5) and F(2, 7), and with a stride of 2 F(2x2, 3x3), F(2x2, 4x4), F(2x2, 5x5) and F(4, 3).
+// The transforms of Winograd convolutions: F(2x2, 3x3), F(4x4, 3x3), F(6x6, 3x3), F(2x2, 2x2), F(4x4, 2x2) and
+// F(4x4, 5x5), along one axis F(4, 3), F(6, 3), F(4, 5) and F(2, 7), and with a stride of 2 F(2x2, 3x3), F(2x2, 4x4),
+// F(2x2, 5x5) and F(4, 3).
 #include "backends/cpu/kernels/winograd/winograd_kernels.h"
 
 #include <algorithm>
@@ -322,6 +323,12 @@ HWY_INLINE void storeOutput(D d, const WinogradOut& t, const Epilogue& e, V out,
     hn::StoreU(v, d, t.dst + at);
 }
 
+// Activates `count` pixels that are stored; none where it is negative.
+HWY_INLINE void activatePixels(const WinogradOut& t, ptrdiff_t at, int count) {
+    if (t.pixel == P && count > 0) return activate(t.dst + at, size_t(count) * P, t.act, t.lo, t.hi);
+    for (int i = 0; i < count; ++i) activate(t.dst + at + i * t.pixel, size_t{P}, t.act, t.lo, t.hi);
+}
+
 template <class Line>
 void winogradOutF32(const WinogradOut& args) {
     constexpr int M = Line::M, A = Line::A;
@@ -342,18 +349,19 @@ void winogradOutF32(const WinogradOut& args) {
             for (int y = 0; y < M; ++y) hn::Store(out[y], d, middle + (y * A + x) * P);
         }
         const int rows = std::min(M, t.oh - oy), columns = std::min(M, t.ow - ox);
-        for (int y = 0; y < rows; ++y) {
+        const int top = std::max(0, t.firstRow - oy), left = std::max(0, t.firstColumn - ox);
+        for (int y = top; y < rows; ++y) {
             V in[A], out[M];
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x) in[x] = hn::Load(d, middle + (y * A + x) * P);
             Line::apply(d, in, out);
-            const ptrdiff_t at = (ptrdiff_t(oy + y) * t.ow + ox) * P;
+            const ptrdiff_t at = (oy + y) * t.row + ox * t.pixel;
             HWY_UNROLL(8)
             for (int x = 0; x < M; ++x) {
                 if (x >= columns) break;
-                storeOutput(d, t, epilogue, out[x], at + x * P);
+                if (x >= left) storeOutput(d, t, epilogue, out[x], at + x * t.pixel);
             }
-            if (!epilogue.plain) activate(t.dst + at, size_t(columns) * P, t.act, t.lo, t.hi);
+            if (!epilogue.plain) activatePixels(t, at + left * t.pixel, columns - left);
         }
     }
 }
@@ -365,19 +373,22 @@ void winogradLineOutF32(const WinogradOut& args) {
     const D d;
     const WinogradOut t = args;
     const Epilogue epilogue = epilogueOf(d, t);
-    const ptrdiff_t step = t.columns ? ptrdiff_t(t.ow) * P : P;
+    const ptrdiff_t step = t.columns ? t.row : t.pixel;
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
         const int oy = tileIndex / t.tilesW * (t.columns ? M : 1), ox = tileIndex % t.tilesW * (t.columns ? 1 : M);
+        // The other axis has a tile for each pixel.
+        if (t.columns ? ox < t.firstColumn || ox >= t.ow : oy < t.firstRow || oy >= t.oh) continue;
         V in[A], out[M];
         const float* from = t.src + ptrdiff_t(tileIndex - t.t0) * P;
         HWY_UNROLL(8)
         for (int i = 0; i < A; ++i, from = nextAddress(from, t.pointStride)) in[i] = hn::LoadU(d, from);
         Line::apply(d, in, out);
         // Not unrolled: that would triple the code for a small part of the time.
+        const int first = std::max(0, t.columns ? t.firstRow - oy : t.firstColumn - ox);
         const int count = std::min(M, t.columns ? t.oh - oy : t.ow - ox);
-        const ptrdiff_t at = (ptrdiff_t(oy) * t.ow + ox) * P;
+        const ptrdiff_t at = oy * t.row + ox * t.pixel;
         HWY_UNROLL(1)
-        for (int i = 0; i < count; ++i) {
+        for (int i = first; i < count; ++i) {
             storeOutput(d, t, epilogue, out[i], at + i * step);
             if (!epilogue.plain) activate(t.dst + at + i * step, size_t{P}, t.act, t.lo, t.hi);
         }
@@ -434,10 +445,10 @@ constexpr WinogradTransforms stridedOneAxis() {
 }  // namespace
 
 const WinogradKernels& winogradKernelsTable() {
-    static constexpr WinogradKernels table = {{bothAxes<2, 3>(), bothAxes<4, 3>(), bothAxes<6, 3>(), bothAxes<4, 5>(),
-                                               oneAxis<4, 3>(), oneAxis<6, 3>(), oneAxis<4, 5>(), oneAxis<2, 7>(),
-                                               stridedBothAxes<2, 3>(), stridedBothAxes<2, 4>(),
-                                               stridedBothAxes<2, 5>(), stridedOneAxis<4, 3>()}};
+    static constexpr WinogradKernels table = {
+        {bothAxes<2, 3>(), bothAxes<4, 3>(), bothAxes<6, 3>(), bothAxes<4, 5>(), bothAxes<2, 2>(), bothAxes<4, 2>(),
+         oneAxis<4, 3>(), oneAxis<6, 3>(), oneAxis<4, 5>(), oneAxis<2, 7>(), stridedBothAxes<2, 3>(),
+         stridedBothAxes<2, 4>(), stridedBothAxes<2, 5>(), stridedOneAxis<4, 3>()}};
     return table;
 }
 

@@ -57,9 +57,11 @@ struct WinogradIn {
 struct WinogradOut {
     const float* src;  // as WinogradIn::dst
     ptrdiff_t pointStride;
-    int oh, ow, tilesW, t0, t1;
+    int firstRow, firstColumn, oh, ow;  // the outputs that are stored end before oh, ow
+    int tilesW, t0, t1;
     bool columns;  // as above
-    float* dst;
+    float* dst;    // of output (0, 0), and the distances between rows and pixels
+    ptrdiff_t row, pixel;
     const float* residual;
     const float* bias;  // P floats, never null
     float lo, hi;
@@ -78,7 +80,7 @@ struct WinogradTransforms {
 };
 
 struct WinogradKernels {
-    WinogradTransforms forms[12];
+    WinogradTransforms forms[14];
 
     // Returns the kernels of a form that is in the list.
     const WinogradTransforms& of(WinogradForm form) const {

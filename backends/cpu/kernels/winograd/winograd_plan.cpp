@@ -56,6 +56,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
           threads_(options.threads),
           bf16_(winogradUsesBf16(k, shape, options, form)),
           c_(cutWinogradTiles(k, shape, form, options)),
+          phases_(options.phases ? *options.phases : OutputPhases{1, 1, 0, 0, shape.oh, shape.ow}),
+          phaseBlocks_(ocb_ / phases_.count()),
           weights_(k, shape, weightOptions(k, shape, form, options, c_)),
           inPoint_(pointStride(icb_)),
           outPoint_(pointStride(ocb_)),
@@ -186,7 +188,6 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         const int P = k_.lanes, steps = c_.tiles * s_.batch / c_.step;
         const int begin = chunkBegin(steps, index, c_.chunks) * c_.step,
                   m = chunkBegin(steps, index + 1, c_.chunks) * c_.step - begin;
-        const size_t outPlane = size_t(s_.oh) * s_.ow * P;
         float* v = slot.transforms;
         float* y = v + inPoint_ * points_;
         eachBlock(pool, icb_, m, [&](int b, int from, int to) {
@@ -199,17 +200,44 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             });
         });
         products(job, v, y, m, slot.strip, pool);
-        eachBlock(pool, ocb_, m, [&](int b, int from, int to) {
+        eachBlock(pool, ocb_, m, [&](int i, int from, int to) {
+            // The phases of a block of channels share cache lines.
+            const int b = i % phases_.count() * phaseBlocks_ + i / phases_.count();
             const float* const at = y + (size_t(b) * m + from) * P;
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
-                const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
-                const PostOps& post = job.post;
-                transforms_.out({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_), s_.oh, s_.ow, c_.tilesW,
-                                 t0, t1, !form_.alongWidth(), job.dst + plane,
-                                 post.residual ? post.residual + plane : nullptr, post.bias + b * P, post.lo, post.hi,
-                                 post.act});
+                WinogradOut t = outputOf(job, n, b);
+                t.src = at + size_t(before) * P;
+                t.t0 = t0;
+                t.t1 = t1;
+                transforms_.out(t);
             });
         });
+    }
+
+    // Returns where a block of image n is stored.
+    WinogradOut outputOf(const Job& job, int n, int block) const {
+        const OutputPhases& o = phases_;
+        const int P = k_.lanes, phase = block / phaseBlocks_, own = block % phaseBlocks_;
+        const int y = phase / o.stepX - o.dropY, x = phase % o.stepX - o.dropX;
+        const ptrdiff_t plane = (ptrdiff_t(n) * phaseBlocks_ + own) * o.h * o.w * P,
+                        at = plane + (ptrdiff_t(y) * o.w + x) * P;
+        WinogradOut t;
+        t.pointStride = static_cast<ptrdiff_t>(outPoint_);
+        t.firstRow = y < 0 ? 1 : 0;
+        t.firstColumn = x < 0 ? 1 : 0;
+        t.oh = ceilDiv(o.h - y, o.stepY);
+        t.ow = ceilDiv(o.w - x, o.stepX);
+        t.tilesW = c_.tilesW;
+        t.columns = !form_.alongWidth();
+        t.dst = job.dst + at;
+        t.row = ptrdiff_t(o.stepY) * o.w * P;
+        t.pixel = ptrdiff_t(o.stepX) * P;
+        t.residual = job.post.residual ? job.post.residual + at : nullptr;
+        t.bias = job.post.bias + own * P;
+        t.lo = job.post.lo;
+        t.hi = job.post.hi;
+        t.act = job.post.act;
+        return t;
     }
 
     // Computes one panel of one point: y = v x weights over these channels.
@@ -315,6 +343,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     const int points_, icb_, ocb_, threads_;
     const bool bf16_;
     const WinogradChunks c_;
+    const OutputPhases phases_;
+    const int phaseBlocks_;  // blocks of channels of a phase
     const WinogradWeights weights_;
     const size_t inPoint_, outPoint_, slotFloats_, stripFloats_;
 };
