@@ -116,6 +116,21 @@ TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
     }
 }
 
+// Groups of whole blocks cost what as many convolutions of one group cost: panels do not span groups.
+TEST(KernelsConvImplementations, GroupsAreEstimatedOneByOne) {
+    const int width = selectKernels().lanes, groups = 12;
+    const auto cyclesOf = [](const ConvShape& s, const ConvOptions& o, const std::string& name) {
+        for (const ConvCandidate& candidate : convCandidates(selectKernels(), s, o))
+            if (candidate.name == name) return candidate.cycles;
+        return 0.0;
+    };
+    for (const char* name : {"direct", "clipped"}) {
+        const double one = cyclesOf(shape(width, 14, 14, width, 3, 1, 1, 1), options(1), name),
+                     all = cyclesOf(shape(groups * width, 14, 14, groups * width, 3, 1, 1, 1), options(groups), name);
+        EXPECT_NEAR(all / (groups * one), 1, 0.02) << name;
+    }
+}
+
 TEST(KernelsConvImplementations, ANamedAlgorithmIsTakenWhereItAccepts) {
     const ConvShape s = shape(64, 14, 14, 64, 3, 1, 1, 1), wide = shape(64, 14, 14, 64, 5, 1, 1, 2);
     const auto named = [](ConvAlgorithm a) { return options(1, false, false, a); };

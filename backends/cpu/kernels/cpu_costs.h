@@ -71,9 +71,9 @@ struct CycleCosts {
     // W8A16 against expanded weights: the costs to round a vector of the input, to scale a vector of outputs, and of a
     // pixel's own scale; the cycles that a product of vectors saves.
     double round = 7.5, rescale = 4.5, pixelScale = 8, w8a16Gain = 0.25;
-    // Winograd: the cost of a call of a product for a block of outputs; of the transforms of a vector of inputs and
-    // outputs, by unit / 2, and of weights from taps; of rounding a vector to bf16; of expanding and transforming a
-    // vector of quantised weights.
+    // Winograd: the cost of a call of a product for a block of outputs, which products row by row have, too; of the
+    // transforms of a vector of inputs and outputs, by unit / 2, and of weights from taps; of rounding a vector to
+    // bf16; of expanding and transforming a vector of quantised weights.
     double winogradCall = 50;
     double winogradIn[4] = {0, 8, 7.5, 9}, winogradOut[4] = {0, 3.5, 7, 5};
     double winogradTaps[4] = {0, 5, 4, 5};

@@ -32,9 +32,12 @@ double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& o
     const CycleCosts& costs = k.costs->cycles;
     const bool bf16 = roundsToBf16(k, s, options);
     const double channels = double(s.ic) / options.groups;
-    const int blocks = ceilDiv(s.oc, k.lanes), nb = bestPanelBlocks(k, work.columns, blocks);
+    const int blocks = ceilDiv(s.oc, k.lanes);
+    // Panels have channels of one group where groups have whole blocks.
+    const int groups = fillsVectors(k, s, options.groups) ? options.groups : 1, own = blocks / groups;
     const double steps = work.taps * channels * (bf16 ? 0.5 : 1.0);
-    const double cycles = work.rows * steps * gemmCycles(k, work.columns, blocks, nb) * costs.gemmOverhead;
+    const double sums = steps * groups * gemmCycles(k, work.columns, own, bestPanelBlocks(k, work.columns, own));
+    const double cycles = work.rows * (sums * costs.gemmOverhead + blocks * costs.winogradCall);
     const double copied = work.copied ? double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) : 0.0;
     const double copy = copied * costs.copy + spilledCycles(k, copied * k.lanes * 4, 1, 2);
     const double vectors = double(s.kh) * s.kw * channels * blocks;
