@@ -131,6 +131,23 @@ TEST(KernelsConvImplementations, GroupsAreEstimatedOneByOne) {
     }
 }
 
+// No form's transforms are free: with few channels they take longer than the products that they save.
+TEST(KernelsConvImplementations, TransformsAreNeverFree) {
+    for (const auto& [kernel, stride] :
+         {std::pair(2, 1), std::pair(3, 1), std::pair(3, 2), std::pair(4, 2), std::pair(5, 2)})
+        EXPECT_EQ(chosen(shape(8, 27, 27, 8, kernel, stride), options(1)).rfind("winograd", 0), std::string::npos)
+            << kernel << ", stride " << stride;
+}
+
+// Weights that are packed in each run are not transformed to a larger form, for which packing would allocate.
+TEST(KernelsConvImplementations, PhasesNeedWeightsThatArePackedBefore) {
+    const ConvShape s = transposedShape(256, 14, 14, 256, 4, 2, 1, 1);
+    ConvOptions o = options(1, true);
+    EXPECT_EQ(candidates(s, o), (Names{"deconvolution", "phased", "clipped"}));
+    o.packedInRuns = true;
+    EXPECT_EQ(candidates(s, o), (Names{"deconvolution", "clipped"}));
+}
+
 TEST(KernelsConvImplementations, ANamedAlgorithmIsTakenWhereItAccepts) {
     const ConvShape s = shape(64, 14, 14, 64, 3, 1, 1, 1), wide = shape(64, 14, 14, 64, 5, 1, 1, 2);
     const auto named = [](ConvAlgorithm a) { return options(1, false, false, a); };

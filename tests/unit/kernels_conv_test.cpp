@@ -180,6 +180,27 @@ TEST(KernelsConv, TransposedToManyChannels) {
     checkPhased({odd, options(1, true)});
 }
 
+// Padding that is negative adds rows and columns of zeros to the map, in front of what the kernel reaches.
+TEST(KernelsConv, TransposedWithNegativePadding) {
+    for (const int outputs : {3, 5, 32}) {
+        for (const int pad : {-1, -2, -3}) {
+            for (const bool both : {true, false}) {
+                Case c{transposedShape(70, 9, 8, outputs, 4, 2, 1, 0), options(1, true)};
+                c.s.padTop = pad;
+                c.s.oh -= pad;
+                if (both) {
+                    c.s.padLeft = pad;
+                    c.s.ow -= pad;
+                }
+                c.tolerance = 1.6e-5;
+                check(c);
+                c.residual = true;
+                check(c);
+            }
+        }
+    }
+}
+
 TEST(KernelsConv, WinogradWithBordersWiderThanATile) {
     for (ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
         Case c{shape(9, 5, 6, 12, 3, 1, 1, 21), options(1, false, false, a)};

@@ -52,6 +52,10 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
         options.onePacking = true;
     }
     options.exact = backend.config().precision == Precision::High;
+    if (command.operands() > 1) {
+        const Tensor& weight = *command.inputs[1];
+        options.packedInRuns = weight.usage != Usage::Constant && !weight.hasConstantValue;
+    }
     options.lowMemory = backend.config().memory == MemoryMode::Low;
     if (options.lowMemory && command.operands() == 1) {
         const ConvParams& params = command.paramsAs<ConvParams>();

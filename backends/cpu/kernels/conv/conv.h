@@ -48,9 +48,9 @@ class ConvPlan : public ConvPlanBase {
     void packWeights(const float* weights, void* packed, ThreadPool& pool) const;
 };
 
-// Where a convolution stores its outputs whose channels are those of a map's phases: of pixel (y, x), the channels of
-// phase (py, px) belong to pixel (y * stepY + py - dropY, x * stepX + px - dropX) of a map of h x w pixels. Pixels
-// outside of it are dropped.
+// The places of outputs in a larger map of h x w pixels. A convolution has the channels of phase (0, 0), then those of
+// phase (0, 1) and so on. Pixel (y, x) of phase (py, px) is stored at (y * stepY + py - dropY, x * stepX + px - dropX),
+// unless that is outside of the map.
 struct OutputPhases {
     int stepY = 1, stepX = 1, dropY = 0, dropX = 0;
     int h = 0, w = 0;
@@ -67,12 +67,13 @@ struct ConvOptions {
     bool srcNchw = false;     // src is row-major [N][ic][H][W]; only where convReadsNchw is true
     bool bf16 = false;        // multiply bf16 where the kernels can and the gain is worth the rounding
     bool exact = false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
-    bool dstRowMajor = false;  // dst is row-major [N][oc]; only where convWritesRowMajor is true
-    bool onePacking = false;   // packed weights do not depend on the size of the map
-    bool lowMemory = false;    // float weights are not stored in a larger form
-    bool byRows = false;       // plan for RowFedConv, where the algorithm supports it
-    // The residual lies in the same places. Only where ConvImplementation::storesPhases; a phase has whole blocks, and
-    // the bias has the channels of one phase.
+    bool dstRowMajor = false;   // dst is row-major [N][oc]; only where convWritesRowMajor is true
+    bool onePacking = false;    // packed weights do not depend on the size of the map
+    bool lowMemory = false;     // float weights are not stored in a larger form
+    bool byRows = false;        // plan for RowFedConv, where the algorithm supports it
+    bool packedInRuns = false;  // weights are packed in each run, which allocates nothing
+    // Where outputs and residuals lie, or null. Read while the plan is made, and only where
+    // ConvImplementation::storesPhases is set. A phase has whole blocks of channels; the bias has those of one phase.
     const OutputPhases* phases = nullptr;
     WeightQuantization quantization;  // the form of weights that stay quantised where the algorithm allows it
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;

@@ -14,8 +14,8 @@ namespace mnnc {
 namespace {
 
 alignas(64) constexpr float kNoBias[4 * 16] = {};
-// A task reads either weights again for each part of the input, or the input again for each panel. An element of the
-// input costs as much as so many weights, since each tap reads it apart from its neighbours. Measured.
+// Either weights are read again for each part of the input, or the input for each panel. Reading an element of the
+// input takes the time of so many weights, which follow one another in memory. Measured.
 constexpr double kPanelReads = 1.5;
 constexpr int64_t kMinPixelChunk = 36;  // pixels: fewer would leave tiles of products half empty
 
@@ -41,7 +41,8 @@ GemmConvPlan::GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmW
       ocb_(ceilDiv(shape.oc, k.lanes)),
       weights_(k, shape, options, std::move(geometry.phases),
                options.onePacking ? kUsualPixels : pixelsOfProduct(geometry.walks[0])),
-      geometry_(std::move(geometry)) {}
+      geometry_(std::move(geometry)),
+      weightsOnce_(readsWeightsOnce()) {}
 
 int64_t GemmConvPlan::scratchBytes(int threads) const {
     threads = std::max(1, threads);
@@ -101,14 +102,17 @@ int64_t GemmConvPlan::cacheUnits(int) const {
     return geometry_.walks[0].byPixel ? std::max(units, kMinPixelChunk) : units;
 }
 
-bool GemmConvPlan::readsWeightsOnce(int64_t units) const {
+bool GemmConvPlan::readsWeightsOnce() const {
     const OutputWalk& walk = geometry_.walks[0];
     const GemmPanel& panel = weights_.panels()[0];
     if (walk.byPixel || options_.groups > 1 || options_.bf16 || weights_.quantized() || apartTaps()) return false;
     const auto taps = [&](size_t i) { return double(geometry_.tapOffsets[i].size()); };
-    double again = taps(0) * (ceilDiv(int64_t{walk.units}, units) - 1.0);  // taps of all units and walks but the first
-    for (size_t i = 1; i < geometry_.walks.size(); ++i)
-        if (geometry_.walks[i].phase == walk.phase) again += taps(i);
+    // The taps whose weights would be read again: for each part of the first walk but one, and for the other walks.
+    double again = taps(0) * (ceilDiv(int64_t{walk.units}, GemmConvPlan::cacheUnits(1)) - 1.0);
+    for (size_t i = 1; i < geometry_.walks.size(); ++i) {
+        if (geometry_.walks[i].phase != walk.phase) return false;
+        again += taps(i);
+    }
     const double weights = again * panel.length * panel.nb * k_.lanes;  // of a panel
     const double input = double(walk.units) * static_cast<double>(geometry_.unitElements);
     return weights > kPanelReads * input * std::max(1.0, double(tapSlices(0)) / s_.strideH);
@@ -119,13 +123,13 @@ Split GemmConvPlan::splitOf(size_t index, int threads) const {
     const GemmPanel& panel = weights_.panels()[0];
     const double pixels = double(walk.units) * walk.columns;
     const double weights = double(geometry_.tapOffsets[index].size()) * panel.length * panel.nb * k_.lanes;
-    const int64_t near = cacheUnits(threads);
-    return splitGemm({walk.units, readsWeightsOnce(near) ? walk.units : near, panelCount(), pixels, weights,
+    return splitGemm({walk.units, weightsOnce_ ? walk.units : cacheUnits(threads), panelCount(), pixels, weights,
                       k_.costs->task.f32, k_.costs->task.fetch, double(walk.columns) * (s_.ic + s_.oc)},
                      threads);
 }
 
-// Walks write different parts of the map, so that their tasks can be computed together. A job has some of the walks at
+// Walks write different parts of the map, so that their tasks can be computed together: walk after walk, or where
+// weights are read once, all walks of a panel before the next panel. A job has some of the walks at
 // most, because a run allocates nothing for a longer list.
 template <typename T>
 void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const {
@@ -140,7 +144,7 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
             begins[i + 1] = begins[i] + splits[i].chunks * splits[i].groups;
         }
         const auto end = splits.begin() + static_cast<ptrdiff_t>(count);
-        if (count > 1 && std::all_of(splits.begin(), end, [](const Split& s) { return s.chunks == 1; })) {
+        if (weightsOnce_ && std::all_of(splits.begin(), end, [](const Split& s) { return s.chunks == 1; })) {
             // All walks take a panel before the next one is read.
             const int groups = std::max_element(splits.begin(), end, [](const Split& a, const Split& b) {
                                    return a.groups < b.groups;

@@ -94,9 +94,6 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     int panelCount() const { return static_cast<int>(weights_.panels().size()); }
     // Returns the units of a tile; chunks begin at whole tiles.
     int tileUnits(size_t walk = 0) const;
-    // Returns whether all units belong to one chunk, so that weights are read once, although the cache holds the input
-    // of only so many units.
-    bool readsWeightsOnce(int64_t units) const;
     Split splitOf(size_t walk, int threads) const;
 
     // Computes all walks of an image whose source is complete, cut into tasks.
@@ -123,6 +120,9 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     const GemmGeometry geometry_;  // without the phases, which moved to weights_
 
   private:
+    // Returns whether each panel takes all outputs before the next one is read, although the cache does not hold the
+    // input: where that reads less than weights for each part of the input.
+    bool readsWeightsOnce() const;
     int lastLanes(int panel) const;
     void takeSlice(PanelArgs& args, const GemmPanel& panel, int first, int blocks) const;
     void takeTaps(PanelArgs& args, int first, int end) const;
@@ -135,6 +135,8 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.packQuantized(weights, packed, pool);
     }
+
+    const bool weightsOnce_;
 };
 
 // The geometry of a direct or transposed convolution, whose taps read a map with a border.

@@ -3,6 +3,7 @@
 // which fill a vector; each phase alone would leave it almost empty. Whole blocks of channels are computed so where
 // Winograd's algorithm takes the convolution: its transform back stores each phase at its place.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ namespace mnnc {
 namespace {
 
 constexpr int64_t kMaxWeights = 1 << 22;  // of the dense convolution, which are in memory before they are packed
-constexpr int64_t kMaxPlannedPhases = 1 << 10;
+constexpr int kMaxPlannedPhases = 1 << 10;
 
 // The inputs that the taps of all phases of an axis read: `kernel` of them, beginning `first` places after the output's
 // place.
@@ -75,11 +76,13 @@ struct Dense {
 // Winograd's forms.
 template <typename Body>
 void eachDense(const ConvShape& s, Body&& body) {
+    const auto phaseOf = [](int pad, int stride) { return (pad % stride + stride) % stride; };  // pads may be negative
+    const int down = phaseOf(s.padTop, s.strideH), across = phaseOf(s.padLeft, s.strideW);
     ConvShape first = s;
-    first.oh += s.padTop % s.strideH;
-    first.ow += s.padLeft % s.strideW;
-    first.padTop -= s.padTop % s.strideH;
-    first.padLeft -= s.padLeft % s.strideW;
+    first.oh += down;
+    first.ow += across;
+    first.padTop -= down;
+    first.padLeft -= across;
     for (const ConvShape& whole : {s, first}) {
         const Reach y = reachOf(whole.kh, s.strideH, whole.padTop), x = reachOf(whole.kw, s.strideW, whole.padLeft);
         body(whole, denseShape(whole, y, x));
@@ -124,7 +127,8 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
                                                whole_.padLeft, dense_.kh, dense_.kw);
     }
     const FloatWeightPacker* floatPacker() const override { return this; }
-    bool addsInPlace() const override { return true; }  // residuals are copied before anything is stored
+    // Residuals are copied before anything is stored, or each element is read right before it is stored.
+    bool addsInPlace() const override { return true; }
 
     int64_t scratchBytes(int threads) const override {
         return checkedAdd(checkedMul(2 * outFloats_ + biasFloats_, int64_t{sizeof(float)}, "scratch"),
@@ -224,12 +228,14 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
 bool acceptsPhased(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     const int64_t phases = int64_t{s.strideH} * s.strideW;
     if (!options.transposed || options.srcNchw || options.bf16 || options.groups != 1 || options.onePacking ||
-        options.algorithm != ConvAlgorithm::Auto || s.dilateH != 1 || s.dilateW != 1 || phases == 1 ||
-        phases > kMaxPlannedPhases || s.strideH > s.oh || s.strideW > s.ow)
+        options.packedInRuns || options.algorithm != ConvAlgorithm::Auto || s.dilateH != 1 || s.dilateW != 1 ||
+        phases == 1 || phases > kMaxPlannedPhases || s.strideH > s.oh || s.strideW > s.ow)
         return false;
     const Reach y = reachOf(s.kh, s.strideH, s.padTop), x = reachOf(s.kw, s.strideW, s.padLeft);
     if (y.first > 0 || x.first > 0 || std::max(y.kernel, x.kernel) > kMaxWeights) return false;
-    const int64_t taps = y.kernel * x.kernel, outputs = phases * s.oc;
+    if (std::max(s.oh, s.ow) > std::numeric_limits<int>::max() - kMaxPlannedPhases) return false;
+    // A kernel of two taps may be widened to three.
+    const int64_t taps = std::max<int64_t>(y.kernel, 3) * std::max<int64_t>(x.kernel, 3), outputs = phases * s.oc;
     return outputs <= kMaxWeights && taps <= kMaxWeights && taps * s.ic <= kMaxWeights / outputs;
 }
 

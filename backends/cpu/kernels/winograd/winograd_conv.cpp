@@ -21,8 +21,8 @@ constexpr int kMaxBf16Side = 4;
 // Weights that are transformed in panels are used for all tiles at once. The transforms of the tiles may take so many
 // times the second level cache.
 constexpr int kMaxTapChunks = 4;
-// The bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels, for
-// which a run needs up to a third more time.
+// The bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels by
+// each run.
 constexpr int64_t kMaxTransformedWeights = 32 << 20;
 // Transforming a weight takes as long as its products with ten tiles. With so many tiles it costs no more than reading
 // transformed weights from memory. Measured, with weights up to these bytes.
@@ -35,6 +35,11 @@ constexpr double kForeignLine = 4;
 
 int tilesOf(const ConvShape& s, WinogradForm form) {
     return s.batch * ceilDiv(s.oh, form.unitH()) * ceilDiv(s.ow, form.unitW());
+}
+
+// The costs of a form are those of F(M, 3) with as many points, or about as many.
+int costIndex(WinogradForm form) {
+    return std::max(1, form.side() / 2 - 1);
 }
 
 int64_t transformedBytes(const Kernels& k, const ConvShape& s, WinogradForm form) {
@@ -71,8 +76,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
         points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + slices * costs.winogradCall * ocb);
     // The costs are those of two passes, one along each axis.
     const double passes = form.axes == WinogradForm::Axes::Both ? 1 : 0.5;
-    const double in = passes * costs.winogradIn[form.side() / 2 - 1];
-    const double out = passes * costs.winogradOut[form.side() / 2 - 1];
+    const double in = passes * costs.winogradIn[costIndex(form)], out = passes * costs.winogradOut[costIndex(form)];
     const double transforms = double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(form.pointWeights()) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb;
@@ -82,7 +86,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
         const double spilled = winogradChunkCount(k, s, form) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
         const double expansion =
-            form.pointWeights() * vectors * passes * costs.winogradTaps[form.side() / 2 - 1] * form.taps / 3;
+            form.pointWeights() * vectors * passes * costs.winogradTaps[costIndex(form)] * form.taps / 3;
         return transforms + spilled + withTraffic(k, product + expansion, form.weights() * vectors * k.lanes * 4);
     }
     if (options.quantization.bits) {
@@ -98,14 +102,16 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
 template <WinogradForm Form>
 constexpr ConvImplementation implementation(const char* name) {
     return {
-        name,
-        [](const Kernels&, const ConvShape& s, const ConvOptions& options) { return accepts(s, options, Form); },
-        [](const Kernels& k, const ConvShape& s, const ConvOptions& options) { return cycles(k, s, options, Form); },
-        [](const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-            return makeWinogradPlan(k, s, Form, options);
-        },
-        true,
-        true};
+        .name = name,
+        .accepts = [](const Kernels&, const ConvShape& s,
+                      const ConvOptions& options) { return accepts(s, options, Form); },
+        .cycles = [](const Kernels& k, const ConvShape& s,
+                     const ConvOptions& options) { return cycles(k, s, options, Form); },
+        .make = [](const Kernels& k, const ConvShape& s,
+                   const ConvOptions& options) { return makeWinogradPlan(k, s, Form, options); },
+        .contests = true,
+        .storesPhases = true,
+    };
 }
 
 constexpr auto kRows = WinogradForm::Axes::Rows, kColumns = WinogradForm::Axes::Columns,

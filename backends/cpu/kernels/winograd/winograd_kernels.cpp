@@ -30,7 +30,7 @@ template <int M, int K>
 struct Wino {
     static constexpr WinogradMatrices<M, K> m{};
 };
-// The input transform of A points, which F(A - 2, 3), F(A - 4, 5) and F(A - 6, 7) share.
+// The input transform of A points: F(A - 1, 2), F(A - 2, 3), F(A - 4, 5) and F(A - 6, 7) share it.
 template <int A>
 using Points = Wino<A - 2, 3>;
 
@@ -92,7 +92,7 @@ template <int M, int K, int I>
 struct OddWeightRow : Row<OddWeightRow<M, K, I>> {
     static constexpr double at(int j) { return j % 2 == 1 ? Wino<M, K>::m.g[I][j] : 0; }
 };
-// The columns are [sum or difference of pair 0, ...], so that the output matrix is half as wide; see outputLine.
+// The columns are [sum or difference of pair 0, ...], so that the output matrix is half as wide; see pairUp.
 template <int M, int K, int I>
 struct OutputRow : Row<OutputRow<M, K, I>> {
     static constexpr double at(int j) {
@@ -323,9 +323,9 @@ HWY_INLINE void storeOutput(D d, const WinogradOut& t, const Epilogue& e, V out,
     hn::StoreU(v, d, t.dst + at);
 }
 
-// Activates `count` pixels that are stored; none where it is negative.
+// Activates `count` pixels that are stored.
 HWY_INLINE void activatePixels(const WinogradOut& t, ptrdiff_t at, int count) {
-    if (t.pixel == P && count > 0) return activate(t.dst + at, size_t(count) * P, t.act, t.lo, t.hi);
+    if (t.pixel == P) return activate(t.dst + at, size_t(count) * P, t.act, t.lo, t.hi);
     for (int i = 0; i < count; ++i) activate(t.dst + at + i * t.pixel, size_t{P}, t.act, t.lo, t.hi);
 }
 
@@ -350,7 +350,7 @@ void winogradOutF32(const WinogradOut& args) {
         }
         const int rows = std::min(M, t.oh - oy), columns = std::min(M, t.ow - ox);
         const int top = std::max(0, t.firstRow - oy), left = std::max(0, t.firstColumn - ox);
-        for (int y = top; y < rows; ++y) {
+        for (int y = top; y < rows && left < columns; ++y) {
             V in[A], out[M];
             HWY_UNROLL(8)
             for (int x = 0; x < A; ++x) in[x] = hn::Load(d, middle + (y * A + x) * P);

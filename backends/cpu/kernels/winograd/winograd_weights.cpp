@@ -84,25 +84,25 @@ WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape, const
     : k_(k),
       s_(shape),
       options_(options),
-      points_(options.form.pointWeights()),
+      pointWeights_(options.form.pointWeights()),
       blocks_(ceilDiv(shape.oc, k.lanes)),
       panels_(splitPanels(0, blocks_, options.panelBlocks)) {
     if (options.quantization.bits)
         dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::ChannelMajor);
     if (!perPanel()) return;
-    slice_ = winogradSlice(k, points_ * options.sliceBlocks * k.lanes * static_cast<int>(elementBytes()));
+    slice_ = winogradSlice(k, pointWeights_ * options.sliceBlocks * k.lanes * static_cast<int>(elementBytes()));
 }
 
 size_t WinogradWeights::packedBytes() const {
     if (quantized()) return dequant_.bytes();
-    return options_.taps ? blocks_ * blockTaps() * sizeof(float) : pointElements() * points_ * elementBytes();
+    return options_.taps ? blocks_ * blockTaps() * sizeof(float) : pointElements() * pointWeights_ * elementBytes();
 }
 
 size_t WinogradWeights::expandedBytes() const {
     if (!expands()) return 0;
     const size_t stride =
         options_.perPanel ? pointStride(options_.panelBlocks, std::min(slice_, s_.ic)) : pointElements();
-    return (stride * points_ * elementBytes() + 63) / 64 * 64;
+    return (stride * pointWeights_ * elementBytes() + 63) / 64 * 64;
 }
 
 // Returns the elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number
@@ -161,9 +161,11 @@ template <typename T>
 WinogradWeights::Panel<T> WinogradWeights::expandPanel(const void* packed, const OutPanel& panel, ChannelRange channels,
                                                        void* out) const {
     const size_t point = pointStride(panel.nb, channels.end - channels.begin);
-    if (std::is_same_v<T, float> && !quantized()) {
-        transformStored(packed, panel, channels, static_cast<float*>(out), static_cast<ptrdiff_t>(point));
-        return {static_cast<const T*>(out), point};
+    if constexpr (std::is_same_v<T, float>) {
+        if (!quantized()) {
+            transformStored(packed, panel, channels, static_cast<float*>(out), static_cast<ptrdiff_t>(point));
+            return {static_cast<const T*>(out), point};
+        }
     }
     for (int b = panel.block; b < panel.block + panel.nb; ++b)
         withTaps(packed, b, [&](auto&& taps) {
@@ -231,8 +233,8 @@ void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, Ch
         if (c + 1 < channels.end)
             weight(taps.channel(c + 1), u[1], P);
         else
-            std::fill(u[1], u[1] + points_ * P, 0.0f);
-        for (int i = 0; i < points_; ++i) k_.bf16->interleave(u[0] + i * P, u[1] + i * P, P, out + i * point);
+            std::fill(u[1], u[1] + pointWeights_ * P, 0.0f);
+        for (int i = 0; i < pointWeights_; ++i) k_.bf16->interleave(u[0] + i * P, u[1] + i * P, P, out + i * point);
     }
 }
 

@@ -33,8 +33,9 @@ struct ChannelRange {
     int begin, end;
 };
 
-// Order of transformed weights: [point][panel][input channel][output channel of the panel], as bf16 in pairs of input
-// channels. Order of taps of floats: [block of output channels][input channel][tap][output channel of the block].
+// Order of transformed weights: [weight of a point][panel][input channel][output channel of the panel], as bf16 in
+// pairs of input channels. Order of taps of floats: [block of output channels][input channel][tap][output channel of
+// the block].
 class WinogradWeights {
   public:
     WinogradWeights(const Kernels& k, const ConvShape& shape, const WinogradWeightOptions& options);
@@ -53,7 +54,8 @@ class WinogradWeights {
     void pack(const WeightReader& weights, void* packed, ThreadPool& pool) const;
     void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const;
 
-    // Returns a panel's weights, and the distance between those of its points. T: float, or uint16_t for bf16.
+    // A panel's weights, and the distance between those of points that do not share them. T: float, or uint16_t for
+    // bf16.
     template <typename T>
     struct Panel {
         const T* data;
@@ -93,7 +95,7 @@ class WinogradWeights {
     const Kernels& k_;
     const ConvShape s_;
     const WinogradWeightOptions options_;
-    const int points_, blocks_;
+    const int pointWeights_, blocks_;
     const std::vector<OutPanel> panels_;
     DequantPanels dequant_;
     int slice_ = 0;
