@@ -313,7 +313,8 @@ void emitFusedConv(Call& c) {
 
 constexpr Entry kConvolutionsEntries[] = {
     {"Conv", 1, kNewest, emitConv, "Convolution, ConvolutionDepthwise, Convolution3D",
-     "Weights that are fed in three axes; SAME_LOWER padding with a stride over a free extent."},
+     "Weights that are fed in three axes; SAME_LOWER padding over a free extent with a stride above 2, or of 2 and an "
+     "even window."},
     {"ConvInteger", 10, kNewest, emitConvInteger, "Cast, BinaryOp, Convolution, UnaryOp",
      "Exact below 2^24 for windows of one element; others may be off by 1e-5 of the largest sum."},
     {"ConvTranspose", 1, kNewest, emitConvTranspose, "Deconvolution, DeconvolutionDepthwise, ConvTranspose3D",

@@ -140,20 +140,17 @@ void emitAveragePool(Call& c) {
 
 // The positions of the maxima. The format counts them within a plane, ONNX within the whole tensor.
 V positions(Call& c, V x, V inPlane, bool columnsFirst) {
-    const int64_t n = x->extent(0), channels = x->extent(1);
-    int64_t plane = 1;
-    for (size_t i = 2; i < x->rank(); ++i) plane *= x->extent(i);
+    V channels = extentOf(c, x, 1), plane = extentOf(c, x, 2);
+    for (int64_t axis = 3; axis < static_cast<int64_t>(x->rank()); ++axis) plane = mul(c, plane, extentOf(c, x, axis));
     if (columnsFirst && x->rank() == 4) {
-        V width = c.b.scalar(x->extent(3));
+        V width = extentOf(c, x, 3);
         V row = div(c, inPlane, width);
         V column = sub(c, inPlane, mul(c, row, width));
-        inPlane = add(c, mul(c, column, c.b.scalar(x->extent(2))), row);
+        inPlane = add(c, mul(c, column, extentOf(c, x, 2)), row);
     }
-    std::vector<int32_t> first;
-    for (int64_t i = 0; i < n * channels; ++i) first.push_back(narrow(i * plane));
-    Dims dims{n, channels};
-    dims.resize(x->rank(), 1);
-    return add(c, inPlane, c.b.constant(intArray(dims, first), Elem::Int64));
+    V image = mul(c, unsqueeze(c, rangeTo(c, extentOf(c, x, 0)), {1}), channels);
+    V first = mul(c, add(c, image, rangeTo(c, channels)), plane);  // of each plane
+    return add(c, inPlane, unsqueeze(c, first, spatialAxes(*x)));
 }
 
 // Values and positions from the taps of a dilated or three-dimensional window, which are compared one after another.
@@ -263,14 +260,14 @@ void emitGlobalLpPool(Call& c) {
 
 constexpr Entry kPoolingEntries[] = {
     {"AveragePool", 1, kNewest, emitAveragePool, "Pooling, Pooling3D, or BinaryOp over slices",
-     "Dilated windows and those of other than one or two axes over free extents; SAME_LOWER padding with a stride "
-     "over a free extent, and SAME_UPPER padding that counts."},
+     "Dilated windows and those of other than one or two axes over free extents; SAME_LOWER padding over a free extent "
+     "with a stride above 2, or of 2 and an even window, and SAME_UPPER padding that counts."},
     {"GlobalAveragePool", 1, kNewest, emitGlobal<Reduction::MEAN>, "Pooling, or Reduction"},
     {"GlobalLpPool", 1, kNewest, emitGlobalLpPool, "Reduction, BinaryOp, UnaryOp"},
     {"GlobalMaxPool", 1, kNewest, emitGlobal<Reduction::MAXIMUM>, "Pooling, or Reduction"},
     {"LpPool", 1, kNewest, emitLpPool, "Pooling, BinaryOp, UnaryOp", "As AveragePool; padding over free extents."},
     {"MaxPool", 1, kNewest, emitMaxPool, "Pooling, Pooling3D, or BinaryOp over slices",
-     "As AveragePool; positions of maxima over free extents."},
+     "As AveragePool; positions of maxima of dilated windows and of three axes over free extents."},
 };
 extern constinit const Family poolingFamily = kPoolingEntries;
 

@@ -21,6 +21,16 @@ def window_cases():
             yield own_case(f"same_{mode}_transposed_{axes}d",
                            [node("ConvTranspose", ["x", "w"], ["y"], strides=[2] * axes, auto_pad=f"SAME_{mode.upper()}")], x,
                            {"w": floats(4, 6, *[3] * axes)}, free=("x",))
+        lower = {"auto_pad": "SAME_LOWER", "strides": [2] * axes}
+        yield own_case(f"same_lower_conv_{axes}d", [node("Conv", ["x", "w"], ["y"], **lower)], x, {"w": floats(6, 4, *[3] * axes)},
+                       free=("x",))
+        if axes < 3:
+            yield own_case(f"same_lower_maxpool_{axes}d", [node("MaxPool", ["x"], ["y"], kernel_shape=[5] * axes, **lower)], x,
+                           free=("x",))
+            for order in (0, 1) if axes == 2 else (0,):
+                yield own_case(f"maxima_places_{axes}d_{order}",
+                               [node("MaxPool", ["x"], ["y", "i"], kernel_shape=[3] * axes, strides=[2] * axes, storage_order=order)],
+                               {"x": floats(2, 3, *space)}, free=("x",), outputs=("y", "i"))
     yield own_case("same_depthwise_one_stride", [node("Conv", ["x", "w"], ["y"], strides=[2, 1], group=4, **same)],
                    {"x": floats(1, 4, 9, 10)}, {"w": floats(4, 1, 3, 3)}, free=("x",))
     # Three outputs of one value, of which the first takes the name that the last one has.
