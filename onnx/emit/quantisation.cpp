@@ -6,13 +6,17 @@
 namespace mnnc::onnx {
 namespace {
 
-int64_t axisFor(Call& c, const Value& x) {
-    return x.rank() == 0 ? 0 : axisOf(c.integer("axis", 1), std::max<size_t>(x.rank(), c.has("axis") ? 1 : 2));
+// The axis that the scales belong to. A single scale has none: onnxruntime writes an axis of 1 for it next to lists,
+// and ignores it.
+int64_t axisFor(Call& c, const Value& x, const Value& scale) {
+    const bool single = scale.rank() == 0 || (scale.rank() == 1 && scale.fixed(0) && scale.extent(0) == 1);
+    return single || x.rank() == 0 ? 0
+                                   : axisOf(c.integer("axis", 1), std::max<size_t>(x.rank(), c.has("axis") ? 1 : 2));
 }
 
 void emitQuantize(Call& c) {
     V x = castTo(c, c.in(0), Elem::Float), scale = castTo(c, c.in(1), Elem::Float), zero = c.maybe(2);
-    const int64_t axis = axisFor(c, *x), block = c.integer("block_size", 0);
+    const int64_t axis = axisFor(c, *x, *scale), block = c.integer("block_size", 0);
     Elem to = zero ? zero->elem : static_cast<Elem>(c.integer("output_dtype", 2));
     if (to == Elem::Undefined) to = Elem::Uint8;
     if (stepsOf(scale, zero, to) && block == 0) {
@@ -26,12 +30,12 @@ void emitDequantize(Call& c) {
     V x = c.raw(0), zero = c.maybe(2);
     const int64_t block = c.integer("block_size", 0);
     if (x && block == 0) {
-        c.out(realOf(c, x, c.in(1), zero, axisFor(c, *x)));
+        c.out(realOf(c, x, c.in(1), zero, axisFor(c, *x, *c.in(1))));
         return;
     }
     x = c.in(0);
     V scale = castTo(c, c.in(1), Elem::Float);
-    const int64_t axis = axisFor(c, *x);
+    const int64_t axis = axisFor(c, *x, *scale);
     c.out(dequantise(c, x, spread(c, scale, *x, axis, block), zero ? spread(c, zero, *x, axis, block) : nullptr));
 }
 

@@ -86,6 +86,11 @@ def file_cases():
         yield own_case(f"both_directions_{op.lower()}", [node(op, ["x", "w", "r", "", "n"], ["y"], hidden_size=3, direction="bidirectional",
                                                               activations=names * 2)],
                        {"x": floats(5, 2, 4), "n": np.array([3, 5], np.int32)}, {"w": floats(2, 3 * gates, 4), "r": floats(2, 3 * gates, 3)})
+    # A single scale has no axis: onnxruntime writes one of 1 next to lists.
+    yield own_case("list_with_an_axis", [node("QuantizeLinear", ["x", "s", "z"], ["q"], axis=1), node("DequantizeLinear", ["q", "s", "z"], ["d"], axis=1),
+                                         node("DequantizeLinear", ["b", "t"], ["e"], axis=1), node("Add", ["d", "e"], ["y"])],
+                   {"x": floats(7)}, {"s": np.float32(.02), "z": np.uint8(120), "b": codes(np.int32, 7), "t": np.array([.001], np.float32)}, opset=13,
+                   tolerance=.02)
     # Sums of integers behind Winograd's algorithm are whole numbers, and not cut to the next one towards zero.
     yield own_case("whole_sums", [node("ConvInteger", ["x", "w"], ["y"], pads=[1] * 4)], {"x": codes(np.uint8, 1, 16, 12, 12)},
                    {"w": RANDOM.integers(-60, 60, (16, 16, 3, 3)).astype(np.int8)})
