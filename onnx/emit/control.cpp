@@ -161,8 +161,9 @@ void emitLoop(Call& c) {
             if (results.size() < count + 1) fail(Status::BadFormat, "its body gives %zu values", results.size());
             Round round;
             // A condition that is passed on unchanged, or is always true, never ends the loop.
-            const bool ends = !(always && (results[0] == inputs[1] || results[0]->tensor == inputs[1]->tensor ||
-                                           (results[0]->constant && results[0]->array().intAt(0) != 0)));
+            const bool passedOn =
+                results[0]->constant ? results[0]->array().intAt(0) != 0 : results[0]->tensor == inputs[1]->tensor;
+            const bool ends = !always || !passedOn;
             if (ends) round.condition = scalarOf(c, results[0]);
             round.carried.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(count));
             round.scanned.assign(results.begin() + 1 + static_cast<std::ptrdiff_t>(count), results.end());
@@ -341,7 +342,8 @@ constexpr Entry kControlEntries[] = {
     {"If", 1, kNewest, emitIf,
      "If; the branch itself where the condition is a constant, or over free extents where both cannot be kept",
      "Branches that give tensors of different ranks or types, where a run decides; sequences."},
-    {"Loop", 1, kNewest, emitLoop, "While", "Values that change their rank from round to round; sequences."},
+    {"Loop", 1, kNewest, emitLoop, "While",
+     "Values that change their rank from round to round; sequences through rounds whose number a run decides."},
     {"Scan", 9, kNewest, emitScan, "While, GatherV2", "Values that change their rank from round to round; opset 8."},
     {"SequenceAt", 11, kNewest, emitSequenceAt, "nothing", "A position that is fed."},
     {"SequenceConstruct", 11, kNewest, emitSequenceConstruct, "nothing", "Sequences as inputs and outputs of the net."},

@@ -1,6 +1,8 @@
 // See loops.h.
 #include "loops.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace mnnc::onnx {
@@ -10,14 +12,38 @@ int outputOf(Call& c, V value) {
     return c.b.copy(value)->tensor;
 }
 
+namespace {
+
+// Writes the rounds of a loop one after the other. A sequence is a list of values that the importer knows, so that a
+// loop that carries one needs a known number of rounds.
+LoopResult unrolled(Call& c, V limit, V condition, std::vector<V> carried, const MakeRound& round) {
+    constexpr int64_t kMaxRounds = 256;
+    const int64_t rounds = limit->constant ? limit->array().intAt(0) : kMaxRounds + 1;
+    if (rounds > kMaxRounds) refuse("it carries a sequence through rounds whose number is not known or large");
+    std::vector<std::vector<V>> scanned;  // of each scan output
+    for (int64_t i = 0; i < rounds; ++i) {
+        if (!condition->constant) refuse("it carries a sequence, and a run decides when it ends");
+        if (condition->array().intAt(0) == 0) break;
+        const Round made = round(c.b.scalar(i), condition, carried);
+        if (made.condition) condition = made.condition;
+        carried = made.carried;
+        scanned.resize(made.scanned.size());
+        for (size_t at = 0; at < scanned.size(); ++at) scanned[at].push_back(unsqueeze(c, made.scanned[at], {0}));
+    }
+    LoopResult loop{std::move(carried), {}};
+    for (const std::vector<V>& values : scanned) loop.stacks.push_back(concat(c, values, 0));
+    return loop;
+}
+
+}  // namespace
+
 LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, const MakeRound& round) {
     const std::string name = c.b.name();
     const size_t count = initial.size();
+    if (std::any_of(initial.begin(), initial.end(), [](const V value) { return value->isSequence; }))
+        return unrolled(c, limit, condition, std::move(initial), round);
     std::vector<std::array<Dims, kProbes>> dims;
-    for (const V value : initial) {
-        if (value->isSequence) refuse("it carries a sequence");
-        dims.push_back(value->dims);
-    }
+    for (const V value : initial) dims.push_back(value->dims);
     // Extents that change from round to round are free in the body; each attempt may find more of them.
     for (int attempt = 0; attempt < 4; ++attempt) {
         Inside inside(c.b, c.b.scopeName("body"));

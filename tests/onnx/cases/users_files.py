@@ -91,6 +91,23 @@ def file_cases():
                                          node("DequantizeLinear", ["b", "t"], ["e"], axis=1), node("Add", ["d", "e"], ["y"])],
                    {"x": floats(7)}, {"s": np.float32(.02), "z": np.uint8(120), "b": codes(np.int32, 7), "t": np.array([.001], np.float32)}, opset=13,
                    tolerance=.02)
+    # torch's tensor_split: a loop of known rounds that carries a sequence.
+    part = [node("Unsqueeze", ["i", "zero"], ["at"]), node("Add", ["at", "one"], ["then"]), node("Gather", ["places", "at"], ["from"], axis=0),
+            node("Gather", ["places", "then"], ["to"], axis=0), node("Slice", ["x", "from", "to", "one"], ["part"]),
+            node("SequenceInsert", ["before", "part"], ["after"]), node("ReduceSum", ["part"], ["sum"], keepdims=0)]
+    lists = helper.make_tensor_sequence_value_info
+
+    def rounds_of(name, tail, goes_on, **more):
+        body = helper.make_graph(part + tail, "body", [helper.make_tensor_value_info("i", 7, []), helper.make_tensor_value_info("c", 9, []),
+                                                       lists("before", 1, None)],
+                                 [helper.make_tensor_value_info(goes_on, 9, []), lists("after", 1, None), helper.make_tensor_value_info("sum", 1, [])])
+        nodes = [node("SequenceEmpty", [], ["none"], dtype=1), node("Loop", ["rounds", "true", "none"], ["all", "s"], body=body),
+                 node("ConcatFromSequence", ["all"], ["y"], axis=1)]
+        return own_case(name, nodes, {"x": floats(3, 9)}, {"rounds": np.array(3), "true": np.array(True), "zero": np.array([0]), "one": np.array([1]),
+                                                           "places": np.array([6, 8, 1, 4]), **more}, ("y", "s"), opset=17, free={"x": (0,)})
+
+    yield rounds_of("loop_with_sequence", [node("Identity", ["true"], ["d"])], "d")
+    yield rounds_of("loop_with_sequence_that_ends", [node("Less", ["i", "zeroth"], ["d"])], "d", zeroth=np.array(1))
     # Sums of integers behind Winograd's algorithm are whole numbers, and not cut to the next one towards zero.
     yield own_case("whole_sums", [node("ConvInteger", ["x", "w"], ["y"], pads=[1] * 4)], {"x": codes(np.uint8, 1, 16, 12, 12)},
                    {"w": RANDOM.integers(-60, 60, (16, 16, 3, 3)).astype(np.int8)})
