@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "backends/cpu/kernels/conv/conv.h"
@@ -274,6 +275,28 @@ inline ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, in
     s.oh = (ih + 2 * pad - (k - 1) * dilate - 1) / stride + 1;
     s.ow = (iw + 2 * pad - (k - 1) * dilate - 1) / stride + 1;
     return s;
+}
+
+inline std::string algorithmOf(const ConvShape& s, const ConvOptions& o) {
+    return makeConvPlan(selectKernels(), s, o)->algorithm();
+}
+
+// Checks a Winograd form whose weights are codes, and with memory Low taps, on several numbers of threads.
+inline void checkTapsAndCodes(const ConvShape& s, ConvOptions o, const std::string& name, double tolerance) {
+    for (const int bits : {8, 4}) {
+        Case c{s, o};
+        c.o.quantization = {bits, 3};
+        c.tolerance = tolerance;
+        check(c);
+    }
+    o.lowMemory = true;
+    for (const int threads : {1, 2, 3, 16}) {
+        Case c{s, o};
+        c.o.threads = threads;
+        EXPECT_EQ(algorithmOf(s, c.o), name + ".taps");
+        c.tolerance = tolerance;
+        check(c);
+    }
 }
 
 // Returns the same shape with a kernel of one row, and no padding above.

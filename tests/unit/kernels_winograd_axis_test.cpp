@@ -36,10 +36,6 @@ void eachForm(Body&& body) {
         for (const bool columns : {false, true}) body(form, columns, options(1, false, false, form.algorithm));
 }
 
-std::string algorithmOf(const ConvShape& s, const ConvOptions& o) {
-    return makeConvPlan(selectKernels(), s, o)->algorithm();
-}
-
 TEST(KernelsConv, WinogradAlongOneAxis) {
     eachForm([](const Form& form, bool columns, const ConvOptions& o) {
         for (const int size : {2, 3, 6, 7, 13, 20}) {
@@ -67,22 +63,9 @@ TEST(KernelsConv, WinogradAlongOneAxis) {
 }
 
 TEST(KernelsConv, WinogradAlongOneAxisFromTapsAndCodes) {
-    eachForm([](const Form& form, bool columns, ConvOptions o) {
+    eachForm([](const Form& form, bool columns, const ConvOptions& o) {
         const ConvShape s = line(form.taps, columns, 42, 5, 6, 60, 2);
-        for (const int bits : {8, 4}) {
-            Case c{s, o};
-            c.o.quantization = {bits, 3};
-            c.tolerance = kTolerance;
-            check(c);
-        }
-        o.lowMemory = true;
-        for (const int threads : {1, 2, 3, 16}) {
-            Case c{s, o};
-            c.o.threads = threads;
-            EXPECT_EQ(algorithmOf(s, c.o), nameOf(form, columns) + ".taps");
-            c.tolerance = kTolerance;
-            check(c);
-        }
+        checkTapsAndCodes(s, o, nameOf(form, columns), kTolerance);
     });
 }
 

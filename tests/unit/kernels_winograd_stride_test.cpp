@@ -38,10 +38,6 @@ ConvShape strided(const Form& form, int ic, int ih, int iw, int oc, int pad = 1,
     return s;
 }
 
-std::string algorithmOf(const ConvShape& s, const ConvOptions& o) {
-    return makeConvPlan(selectKernels(), s, o)->algorithm();
-}
-
 template <typename Body>
 void eachForm(Body&& body) {
     for (const Form& form : kForms) {
@@ -79,22 +75,9 @@ TEST(KernelsConv, WinogradWithAStride) {
 }
 
 TEST(KernelsConv, WinogradWithAStrideFromTapsAndCodes) {
-    eachForm([](const Form& form, ConvOptions o) {
+    eachForm([](const Form& form, const ConvOptions& o) {
         const ConvShape s = strided(form, 42, 9, 10, 60, 1, 2);
-        for (const int bits : {8, 4}) {
-            Case c{s, o};
-            c.o.quantization = {bits, 3};
-            c.tolerance = kTolerance;
-            check(c);
-        }
-        o.lowMemory = true;
-        for (const int threads : {1, 2, 3, 16}) {
-            Case c{s, o};
-            c.o.threads = threads;
-            EXPECT_EQ(algorithmOf(s, c.o), form.name + std::string(".taps"));
-            c.tolerance = kTolerance;
-            check(c);
-        }
+        checkTapsAndCodes(s, o, form.name, kTolerance);
     });
     // From 256 tiles on a run transforms the weights, too.
     Case c{strided(kSquare, 37, 70, 67, 70), options(1, false, false, ConvAlgorithm::Winograd2)};

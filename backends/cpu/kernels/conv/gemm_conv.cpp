@@ -129,8 +129,8 @@ Split GemmConvPlan::splitOf(size_t index, int threads) const {
 }
 
 // Walks write different parts of the map, so that their tasks can be computed together: walk after walk, or where
-// weights are read once, all walks of a panel before the next panel. A job has some of the walks at
-// most, because a run allocates nothing for a longer list.
+// weights are read once, all walks of a panel before the next panel. A job has some of the walks at most, because a run
+// allocates nothing for a longer list.
 template <typename T>
 void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const {
     constexpr size_t kTogether = 16;
@@ -145,7 +145,6 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
         }
         const auto end = splits.begin() + static_cast<ptrdiff_t>(count);
         if (weightsOnce_ && std::all_of(splits.begin(), end, [](const Split& s) { return s.chunks == 1; })) {
-            // All walks take a panel before the next one is read.
             const int groups = std::max_element(splits.begin(), end, [](const Split& a, const Split& b) {
                                    return a.groups < b.groups;
                                })->groups;
