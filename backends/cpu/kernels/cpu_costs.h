@@ -53,7 +53,7 @@ struct TileCosts {
 };
 
 // Estimates of cycles, by which implementations of convolutions are compared. Those that decide between Winograd, W8A16
-// and direct products are measured; the estimates of other implementations are only listed, and not calibrated.
+// and direct products are measured; those of other implementations are not calibrated.
 struct CycleCosts {
     TileCosts tile;
     // Weights come from memory once per run, at so many bytes a cycle. Products hide little of it: this part of the
@@ -64,6 +64,7 @@ struct CycleCosts {
     double dequantize = 2.5;
     double copy = 3;
     double gemmOverhead = 1.05;  // for ends of rows and calls
+    double tap = 12;             // the cost of a tap of a tile, beside its products
     // A factor on the traffic of packed weights where products run row by row.
     double rowTraffic = 1.5;
     // W8A16 against Winograd: the cost to read a vector of the input for its scale and to round it.

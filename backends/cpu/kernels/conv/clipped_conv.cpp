@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMaxRegions = 81;        // each is a product of its own
 constexpr int64_t kColumnMap = 32 << 10;  // bytes of a block of channels
+constexpr double kRegionCall = 150;       // cycles of a region for each panel, beside its products
 
 class ClippedPlan final : public GemmConvPlan {
   public:
@@ -102,6 +103,8 @@ double clippedCycles(const Kernels& k, const ConvShape& s, const ConvOptions& op
     ConvOptions packed = options;
     if (options.transposed) packed.quantization = {};  // these weights do not stay quantised
     const double weights = gemmConvCycles(k, s, packed, {0, 1, 0, false});
+    const int blocks = ceilDiv(s.oc / options.groups, k.lanes);
+    const double panels = double(options.groups) * ceilDiv(blocks, k.panels->maxPanelBlocks);
     double sum = weights;
     for (const TapRegion& region : tapRegions(s, options.transposed, kMaxRegions)) {
         const bool row = !options.transposed && isOneRow(s, region);
@@ -113,7 +116,7 @@ double clippedCycles(const Kernels& k, const ConvShape& s, const ConvOptions& op
                                 : columns ? region.rows
                                           : region.cols,
                                 double(region.taps.size()), false};
-        sum += gemmConvCycles(k, s, packed, work) - weights;
+        sum += gemmConvCycles(k, s, packed, work) - weights + s.batch * panels * kRegionCall;
     }
     return sum;
 }

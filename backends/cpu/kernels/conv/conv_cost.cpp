@@ -36,12 +36,16 @@ double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& o
     // Panels have channels of one group where groups have whole blocks.
     const int groups = fillsVectors(k, s, options.groups) ? options.groups : 1, own = blocks / groups;
     const double steps = work.taps * channels * (bf16 ? 0.5 : 1.0);
-    const double sums = steps * groups * gemmCycles(k, work.columns, own, bestPanelBlocks(k, work.columns, own));
-    const double cycles = work.rows * (sums * costs.gemmOverhead + blocks * costs.winogradCall);
+    const int nb = bestPanelBlocks(k, work.columns, own);
+    const double sums = steps * groups * gemmCycles(k, work.columns, own, nb);
+    const int panels = ceilDiv(own, nb), width = ceilDiv(own, panels);
+    const double tiles = double(groups) * panels * ceilDiv(work.columns, k.panels->maxRows[width]);
+    const double cycles =
+        work.rows * (sums * costs.gemmOverhead + tiles * work.taps * costs.tap + blocks * costs.winogradCall);
     const double copied = work.copied ? double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) : 0.0;
     const double copy = copied * costs.copy + spilledCycles(k, copied * k.lanes * 4, 1, 2);
     const double vectors = double(s.kh) * s.kw * channels * blocks;
-    const double weights = options.quantization.bits
+    const double weights = options.quantization.bits && options.groups == 1
                                ? vectors * costs.dequantize
                                : costs.rowTraffic * vectors * k.lanes * (bf16 ? 2 : 4) / costs.weightBytesPerCycle;
     return s.batch * (cycles + copy) + weights;

@@ -23,7 +23,7 @@ struct ArmCore {
 constexpr CycleCosts armCycles(const ArmCore& core) {
     constexpr double kDequantize = 9, kCopy = 1.5, kRound = 4, kWeight = 9.5, kTaps = 9.0 / 36;
     constexpr double kIn[4] = {0, 10, 20, 19}, kOut[4] = {0, 8.5, 11, 13};
-    constexpr double kEpilogue = 12, kCallRows = 28;
+    constexpr double kEpilogue = 12, kCallRows = 28, kTap = 12;
     constexpr double kFewCall = 130, kFewReduce = 8;
     constexpr double kInt8In = 410, kInt8Weights = 230, kInt8Out = 700;
     const double i = core.instruction;
@@ -32,6 +32,7 @@ constexpr CycleCosts armCycles(const ArmCore& core) {
     c.weightBytesPerCycle = core.memory;
     c.dequantize = kDequantize * i;
     c.copy = kCopy * i;
+    c.tap = kTap * i;
     c.winogradCall = kEpilogue * kCallRows * i;
     for (int unit = 1; unit < 4; ++unit) {
         c.winogradIn[unit] = kIn[unit] * i;

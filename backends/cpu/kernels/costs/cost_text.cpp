@@ -34,6 +34,7 @@ const Field kFields[] = {
     MNN_C_COST(dequantize, 0.01, 1000),
     MNN_C_COST(copy, 0.01, 1000),
     MNN_C_COST(gemmOverhead, 1, 10),
+    MNN_C_COST(tap, 0, 1000),
     MNN_C_COST(rowTraffic, 1, 10),
     MNN_C_COST(winogradCall, 0, 100000),
     MNN_C_COST_AT(winogradIn[1], "winogradIn2", 0.01, 1000),

@@ -129,6 +129,25 @@ HWY_INLINE void takeShortTaps(D d, V (&acc)[R][NB], const PanelArgs& t, const fl
     }
 }
 
+// A tile of one vector of outputs whose taps have a vector of channels, as in groups of so many channels: loops over
+// blocks and channels, and what they prefetch, would take half of the time.
+template <int R>
+HWY_NOINLINE void vectorTileF32(const PanelArgs& t, const float* a, float* dst, const float* residual, Ahead) {
+    const D d;
+    V acc[R][1];
+    startTile(t.bias, acc);
+    const ptrdiff_t s = t.pixelStride;
+    const float* w = t.w;
+    for (int tap = 0; tap < t.taps; ++tap, w += P * P) {
+        if (t.tapRun) w = t.w + ptrdiff_t(t.tapRun[tap]) * (P * P);
+        const float* q[(R + 2) / 3];
+        rowPointers<R>(q, a + t.tapOffset[tap], s);
+        HWY_UNROLL(8)
+        for (int l = 0; l < P; ++l) multiplyChannel(d, acc, q, s, w, l);
+    }
+    finishTile(t, acc, dst, residual);
+}
+
 // Adds L channels, then advances to the channels behind them.
 template <int R, int NB, int L>
 HWY_INLINE void takeSteps(D d, V (&acc)[R][NB], const float* (&q)[(R + 2) / 3], ptrdiff_t s, const float*& w,
@@ -222,8 +241,18 @@ constexpr auto kRowPairs = rowPairs(std::make_integer_sequence<int, kMaxBlocks>(
 
 constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileF32<R, NB>; });
 
+template <int... R>
+constexpr auto vectorTiles(std::integer_sequence<int, R...>) {
+    return TileTable<decltype(&vectorTileF32<1>)>{{{&vectorTileF32<R + 1>...}}};
+}
+
 void gemmPanelF32(const PanelArgs& t) {
     if (t.pair) return kRowPairs[t.nb - 1](t);
+    if constexpr (kShortTaps)
+        if (t.nb == 1 && t.fullBlocks == 1 && t.tail == 0) {
+            static constexpr auto kVectorTiles = vectorTiles(std::make_integer_sequence<int, kMaxRows[1]>());
+            return runTiles(t, kVectorTiles, kMaxRows, ptrdiff_t{t.taps} * P, P, 0);
+        }
     const ptrdiff_t channels = ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail);
     runTiles(t, kTiles, kMaxRows, channels, P, channels / kFetchChannels);
 }
