@@ -30,11 +30,20 @@ constexpr int kManyTiles = 256;
 constexpr int64_t kMaxWeightsAtOnce = 4 << 20;
 // The fewest tiles of a chunk with which products are worth it where each thread has its own chunks.
 constexpr int kMinChunkTiles = 18;
+// The cycles of a call that multiplies a block, beside those of its products.
+constexpr double kBlockCall = 10;
+// A factor on the traffic of a block's weights, which products of few tiles do not hide.
+constexpr double kBlockTraffic = 1.2;
 // Reading a line that another core has written takes about as long as reading so many lines of weights.
 constexpr double kForeignLine = 4;
 
 int tilesOf(const ConvShape& s, WinogradForm form) {
     return s.batch * ceilDiv(s.oh, form.unitH()) * ceilDiv(s.ow, form.unitW());
+}
+
+// Returns whether one block of channels becomes another one.
+bool isBlock(const Kernels& k, const ConvShape& s) {
+    return s.ic == k.lanes && s.oc <= k.lanes;
 }
 
 // The costs of a form are those of F(M, 3) with as many points, or about as many.
@@ -73,7 +82,10 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
                            ? ceilDiv(s.ic, winogradSlice(k, form.pointWeights() * nb * k.lanes * int{sizeof(float)}))
                            : 1;
     const double product =
-        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + slices * costs.winogradCall * ocb);
+        winogradMultipliesBlock(k, s, options, form)
+            ? points * (double(m) * k.lanes / costs.tile.multiplyAdds * costs.gemmOverhead + kBlockCall)
+            : points *
+                  (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + slices * costs.winogradCall * ocb);
     // The costs are those of two passes, one along each axis.
     const double passes = form.axes == WinogradForm::Axes::Both ? 1 : 0.5;
     const double in = passes * costs.winogradIn[costIndex(form)], out = passes * costs.winogradOut[costIndex(form)];
@@ -96,7 +108,10 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
     }
     // A chunk has enough tiles that products are worth it; with many channels the cache does not hold it.
     const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
-    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + withTraffic(k, product, weights);
+    const double first = winogradMultipliesBlock(k, s, options, form)
+                             ? product + kBlockTraffic * weights / costs.weightBytesPerCycle
+                             : withTraffic(k, product, weights);
+    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + first;
 }
 
 template <WinogradForm Form>
@@ -123,6 +138,11 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& o
     return form.side() <= kMaxBf16Side && roundsToBf16(k, s, options);
 }
 
+bool winogradMultipliesBlock(const Kernels& k, const ConvShape& s, const ConvOptions& options, WinogradForm form) {
+    return isBlock(k, s) && !options.quantization.bits && !winogradUsesBf16(k, s, options, form) &&
+           winogradTaps(k, s, options, form) == WinogradTaps::Transformed;
+}
+
 // Where convolutions of several maps share weights, each small one would transform them, too.
 WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, WinogradForm form) {
     if (options.quantization.bits || options.onePacking || options.byRows || winogradUsesBf16(k, s, options, form))
@@ -131,7 +151,7 @@ WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOption
     if (winogradChunkCount(k, s, form) <= kMaxTapChunks && (options.lowMemory || transformed > kMaxTransformedWeights))
         return WinogradTaps::InPanels;
     // Along one axis, transformed weights are hardly larger than taps.
-    const bool atOnce = form.axes == WinogradForm::Axes::Both && tilesOf(s, form) >= kManyTiles;
+    const bool atOnce = form.axes == WinogradForm::Axes::Both && tilesOf(s, form) >= kManyTiles && !isBlock(k, s);
     return atOnce && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce : WinogradTaps::Transformed;
 }
 

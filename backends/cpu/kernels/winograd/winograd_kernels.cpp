@@ -14,6 +14,7 @@
 // foreach_target.h must come first.
 // clang-format off
 #include "hwy/foreach_target.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
 #include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
@@ -423,6 +424,34 @@ void winogradLineWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
     for (int i = 0; i < A; ++i) hn::StoreU(out[i], d, u + i * pointStride);
 }
 
+// Multiplies R tiles. The weights are in registers.
+template <int R>
+HWY_INLINE void multiplyTiles(D d, const V (&w)[P], const float* v, float* y) {
+    V sum[R];
+    HWY_UNROLL(8)
+    for (int r = 0; r < R; ++r) sum[r] = hn::Zero(d);
+    HWY_UNROLL(16)
+    for (int c = 0; c < P; ++c) {
+        HWY_UNROLL(8)
+        for (int r = 0; r < R; ++r) sum[r] = hn::MulAdd(hn::Set(d, v[r * P + c]), w[c], sum[r]);
+    }
+    HWY_UNROLL(8)
+    for (int r = 0; r < R; ++r) hn::StoreU(sum[r], d, y + r * P);
+}
+
+void multiplyBlockF32(const float* v, const float* w, const float* ahead, float* y, ptrdiff_t tiles) {
+    constexpr int kTogether = 4, kLine = 16;
+    const D d;
+    HWY_UNROLL(16)
+    for (int i = 0; i < P * P; i += kLine) hwy::Prefetch(ahead + i);
+    V weights[P];
+    HWY_UNROLL(16)
+    for (int c = 0; c < P; ++c) weights[c] = hn::LoadU(d, w + c * P);
+    for (; tiles >= kTogether; tiles -= kTogether, v += kTogether * P, y += kTogether * P)
+        multiplyTiles<kTogether>(d, weights, v, y);
+    for (; tiles > 0; --tiles, v += P, y += P) multiplyTiles<1>(d, weights, v, y);
+}
+
 template <int M, int K, class In = LineInput<M + K - 1>, class Out = LineOutput<M, K>,
           class Weights = LineWeights<M, K>>
 constexpr WinogradTransforms bothAxes(int stride = 1) {
@@ -448,7 +477,8 @@ const WinogradKernels& winogradKernelsTable() {
     static constexpr WinogradKernels table = {
         {bothAxes<2, 3>(), bothAxes<4, 3>(), bothAxes<6, 3>(), bothAxes<4, 5>(), bothAxes<2, 2>(), bothAxes<4, 2>(),
          oneAxis<4, 3>(), oneAxis<6, 3>(), oneAxis<4, 5>(), oneAxis<2, 7>(), stridedBothAxes<2, 3>(),
-         stridedBothAxes<2, 4>(), stridedBothAxes<2, 5>(), stridedOneAxis<4, 3>()}};
+         stridedBothAxes<2, 4>(), stridedBothAxes<2, 5>(), stridedOneAxis<4, 3>()},
+        &multiplyBlockF32};
     return table;
 }
 

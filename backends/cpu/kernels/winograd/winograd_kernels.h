@@ -81,6 +81,9 @@ struct WinogradTransforms {
 
 struct WinogradKernels {
     WinogradTransforms forms[14];
+    // Multiplies a point of `tiles` tiles of one block of channels, y = v x w, where one block is the result: w has P
+    // rows of P floats. `ahead`: weights to prefetch.
+    void (*multiplyBlock)(const float* v, const float* w, const float* ahead, float* y, ptrdiff_t tiles);
 
     // Returns the kernels of a form that is in the list.
     const WinogradTransforms& of(WinogradForm form) const {

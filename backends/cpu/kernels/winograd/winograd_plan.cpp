@@ -16,6 +16,9 @@
 namespace mnnc {
 namespace {
 
+// The points whose products take about as long as weights that come from memory.
+constexpr int kPointsAhead = 8;
+
 // Returns how wide panels are where each of them is a task: narrower than `best` where that ends earlier, although the
 // input is read more often.
 int blocksOfPanelTasks(int best, int blocks, int threads) {
@@ -55,6 +58,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
           ocb_(ceilDiv(shape.oc, k.lanes)),
           threads_(options.threads),
           bf16_(winogradUsesBf16(k, shape, options, form)),
+          oneBlock_(winogradMultipliesBlock(k, shape, options, form)),
           c_(cutWinogradTiles(k, shape, form, options)),
           phases_(options.phases ? *options.phases : OutputPhases{1, 1, 0, 0, shape.oh, shape.ow}),
           phaseBlocks_(ocb_ / phases_.count()),
@@ -312,6 +316,18 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             });
             return;
         }
+        if (oneBlock_) {
+            const auto stored = weights_.storedPanel<float>(job.weights, panels[0]);
+            const auto weights = [&](int point) {
+                return stored.data + form_.weightOf(std::min(point, points_ - 1)) * stored.point;
+            };
+            parallelRanges(pool, points_, pool.threads(), [&](int64_t begin, int64_t end) {
+                for (int i = static_cast<int>(begin); i < end; ++i)
+                    k_.winograd->multiplyBlock(v + i * inPoint_, weights(i), weights(i + kPointsAhead),
+                                               y + i * outPoint_, m);
+            });
+            return;
+        }
         parallelFor(pool, points_ * panelCount, [&](int task) {
             const int point = task / panelCount;
             const OutPanel& p = panels[task % panelCount];
@@ -341,7 +357,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     const WinogradForm form_;
     const WinogradTransforms& transforms_;
     const int points_, icb_, ocb_, threads_;
-    const bool bf16_;
+    const bool bf16_, oneBlock_;
     const WinogradChunks c_;
     const OutputPhases phases_;
     const int phaseBlocks_;  // blocks of channels of a phase
