@@ -343,27 +343,28 @@ TEST(KernelsConv, DepthwiseBeginsWithTwoChannels) {
 }
 
 TEST(KernelsConv, Grouped) {
-    check({shape(64, 9, 9, 96, 3, 1, 1, 1), options(2)});
-    check({shape(64, 9, 9, 64, 3, 2, 1, 1), options(8)});
-    check({shape(48, 9, 9, 48, 3, 1, 1, 1), options(2)});
-    check({shape(12, 9, 9, 24, 3, 1, 1, 1), options(12)});
-    check({shape(128, 5, 5, 128, 1), options(32)});
-    check({shape(21, 8, 7, 14, 3, 1, 1, 1, 2), options(7)});
+    const auto direct = [](int groups) { return options(groups, false, false, ConvAlgorithm::Direct); };
+    check({shape(64, 9, 9, 96, 3, 1, 1, 1), direct(2)});
+    check({shape(64, 9, 9, 64, 3, 2, 1, 1), direct(8)});
+    check({shape(48, 9, 9, 48, 3, 1, 1, 1), direct(2)});
+    check({shape(12, 9, 9, 24, 3, 1, 1, 1), direct(12)});
+    check({shape(128, 5, 5, 128, 1), direct(32)});
+    check({shape(21, 8, 7, 14, 3, 1, 1, 1, 2), direct(7)});
     // A group has as many outputs as vectors have lanes, and more, with a remainder.
-    check({shape(27, 8, 9, 45, 3, 1, 1, 1), options(3)});
-    check({shape(10, 8, 9, 46, 3, 1, 1, 1), options(2)});
-    check({shape(9, 9, 8, 57, 1), options(3)});
+    check({shape(27, 8, 9, 45, 3, 1, 1, 1), direct(3)});
+    check({shape(10, 8, 9, 46, 3, 1, 1, 1), direct(2)});
+    check({shape(9, 9, 8, 57, 1), direct(3)});
     // Groups of few channels, with every stride, padding and dilation; bundles that do not end with a block.
     for (int stride : {1, 2}) {
-        check({shape(48, 15, 14, 48, 3, stride, 1, 1), options(6)});
-        check({shape(104, 31, 30, 104, 3, stride, 1, 1), options(13)});
-        check({shape(24, 20, 3, 36, 3, stride, 1, 1), options(12)});
-        check({shape(40, 19, 23, 40, 5, stride, 1, 2, 2), options(10)});
-        check({shape(40, 19, 23, 24, 3, stride, 2, 2), options(8)});
-        check({shape(40, 17, 16, 24, 3, stride, 1, -1), options(8)});
-        check({shape(33, 11, 40, 55, 3, stride, 1, 0), options(11)});
+        check({shape(48, 15, 14, 48, 3, stride, 1, 1), direct(6)});
+        check({shape(104, 31, 30, 104, 3, stride, 1, 1), direct(13)});
+        check({shape(24, 20, 3, 36, 3, stride, 1, 1), direct(12)});
+        check({shape(40, 19, 23, 40, 5, stride, 1, 2, 2), direct(10)});
+        check({shape(40, 19, 23, 24, 3, stride, 2, 2), direct(8)});
+        check({shape(40, 17, 16, 24, 3, stride, 1, -1), direct(8)});
+        check({shape(33, 11, 40, 55, 3, stride, 1, 0), direct(11)});
     }
-    Case c{shape(48, 20, 21, 48, 3, 1, 1, 1), options(6)};
+    Case c{shape(48, 20, 21, 48, 3, 1, 1, 1), direct(6)};
     c.residual = true;
     c.act = Act::Silu;
     check(c);

@@ -19,9 +19,9 @@ class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
     // A name for people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4",
-    // "dilated winograd4", "phased direct", "depthwise", "grouped", "first", "deconv", "depthwise_deconv". ".bf16",
-    // ".fp16" or ".int16" follow it when the products are of that type, ".w8" or ".w4" when the weights stay quantised.
-    // Plans of int8 begin with "int8 ".
+    // "dilated winograd4", "phased direct", "separate winograd4", "depthwise", "grouped", "first", "deconv",
+    // "depthwise_deconv". ".bf16", ".fp16" or ".int16" follow it when the products are of that type, ".w8" or ".w4"
+    // when the weights stay quantised. Plans of int8 begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;
     // Two plans with the same variant pack the same weights to the same bytes.

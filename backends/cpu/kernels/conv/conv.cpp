@@ -25,6 +25,7 @@ constexpr const ConvImplementation* kImplementations[] = {
     &kClippedConv,
     &kFewOutputsConv,
     &kDilatedConv,
+    &kSeparateGroupsConv,
     &kWinograd2Conv,
     &kWinograd4Conv,
     &kWinograd6Conv,

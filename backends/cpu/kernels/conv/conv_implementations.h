@@ -43,6 +43,7 @@ extern const ConvImplementation kDirectConv;              // direct_conv.cpp
 extern const ConvImplementation kClippedConv;             // clipped_conv.cpp
 extern const ConvImplementation kFewOutputsConv;          // few_outputs_conv.cpp
 extern const ConvImplementation kDilatedConv;             // dilated_conv.cpp
+extern const ConvImplementation kSeparateGroupsConv;      // separate_groups_conv.cpp
 extern const ConvImplementation kDeconvolution;           // deconvolution.cpp
 extern const ConvImplementation kPhasedConv;              // phased_conv.cpp
 extern const ConvImplementation kWinograd2Conv;           // winograd_conv.cpp
