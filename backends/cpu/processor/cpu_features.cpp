@@ -45,9 +45,10 @@ CpuFeatures readCpuFeatures() noexcept {
     const X86Words words;
     const bool wide = words.saves(0x6), widest = words.saves(0xe6);  // the registers ymm, and zmm with the masks
     f.ssse3 = words.c1 >> 9 & 1;
-    f.sse4 = f.ssse3 && all(words.c1, {19, 20, 1, 25});                              // SSE4.1, SSE4.2, PCLMUL, AES
-    f.avx2 = f.sse4 && wide && all(words.c1, {28, 12}) && all(words.b7, {5, 3, 8});  // AVX, FMA; AVX2, BMI, BMI2
-    f.avx512 = f.avx2 && widest && all(words.b7, {16, 31, 17, 30});                  // F, VL, DQ, BW
+    f.sse4 = f.ssse3 && all(words.c1, {19, 20, 1, 25});  // SSE4.1, SSE4.2, PCLMUL, AES
+    // AVX, FMA, F16C; AVX2, BMI, BMI2
+    f.avx2 = f.sse4 && wide && all(words.c1, {28, 12, 29}) && all(words.b7, {5, 3, 8});
+    f.avx512 = f.avx2 && widest && all(words.b7, {16, 31, 17, 30});  // F, VL, DQ, BW
     f.avx512Vnni = f.avx512 && (words.c7 >> 11 & 1);
     f.avx512Vbmi = f.avx512 && (words.c7 >> 1 & 1);
     f.avx512Bf16 = f.avx512 && (words.a71 >> 5 & 1);
