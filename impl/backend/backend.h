@@ -59,7 +59,8 @@ struct BackendConfig {
     bool operator==(const BackendConfig&) const = default;
 };
 
-// The settings in effect where the configuration asks for more than the backend has. The texts are constant.
+// The settings in effect. They differ from the configuration where it asks for something that the backend lacks. The
+// texts are constant.
 struct EffectiveSettings {
     Precision precision = Precision::Normal;
     const char* precisionReason = nullptr;  // why it is not the wanted precision; null: it is
@@ -104,7 +105,7 @@ class Backend {
     virtual bool narrowsFloats() const noexcept { return false; }
     // Makes an execution; null, with a sentence in `reason`, when this backend does not take the command.
     virtual std::unique_ptr<Execution> create(const Command& command, std::string& reason) = 0;
-    // This backend as one with memory of its own; null: its tensors lie in the host's memory.
+    // Returns this object if the backend has memory of its own; null: its tensors lie in the host's memory.
     virtual DeviceBackend* device() noexcept { return nullptr; }
     // Prepared state that a later process may use again; empty: none.
     virtual std::vector<uint8_t> cache() const { return {}; }

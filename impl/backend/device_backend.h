@@ -46,8 +46,8 @@ enum class DeviceUse : uint8_t {
 
 class DeviceBackend : public Backend {
   public:
-    // The device that computes. A backend with the same identity and configuration may record executions of another
-    // one.
+    // Identifies the device that computes. Backends with the same identity and configuration may record each other's
+    // executions.
     virtual const void* identity() const noexcept = 0;
     // Bytes of a tensor's storage on the device, whose elements may be narrower than the host's.
     virtual int64_t storageBytes(const Operand& tensor) const = 0;
@@ -60,8 +60,8 @@ class DeviceBackend : public Backend {
     // Wraps a buffer of the host, or makes one of `bytes` where `buffer` requests that. Throws InvalidValue with the
     // fault of the buffer, NotSupported with the feature that the device lacks, OutOfMemory.
     virtual DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) = 0;
-    // Describes `bytes` at an offset of a block for the host. A descriptor is a new one, which the host owns. Throws
-    // NotSupported where the host cannot use it.
+    // Describes the `bytes` bytes at an offset of a block, so that the host can use them. A file descriptor in the
+    // result is a new one, which the host owns. Throws NotSupported where the host cannot use the block.
     virtual SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
                                   SharedBuffer::Kind kind) const = 0;
     // Copies bytes from the beginning of one block to the beginning of another.
@@ -74,8 +74,8 @@ class DeviceBackend : public Backend {
     // Records all steps in order over the memory of a frame, which must be complete and outlive the recording. Throws
     // Error.
     virtual std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) = 0;
-    // How many choices the device has measured or was given; Backend::cache() contains all of them. measurementsIn()
-    // counts those in such a cache.
+    // Counts the choices that the device has measured or was given; Backend::cache() contains all of them.
+    // measurementsIn() counts the choices in the bytes of a cache.
     virtual size_t measurements() const { return 0; }
     virtual size_t measurementsIn(const std::vector<uint8_t>&) const { return 0; }
 };

@@ -140,7 +140,7 @@ class HostPool final : public ThreadPool {
     const int process_;
     HostJob& job_;
     bool leased_ = false, alone_ = false;
-    FloatMode hostMode_ = FloatMode::computing(true);  // mode of the thread that called the run
+    FloatMode hostMode_ = FloatMode::computing(true);  // mode of the thread that called run()
 };
 
 std::unique_ptr<ThreadPool> HostThreads::pool(int atMost) {

@@ -18,7 +18,7 @@ constexpr int64_t kKeptPageRows = 256;
 struct KeptForm {
     int tensor = 0;                            // the number of the operator's output, by which programs find it
     int heads = 0, depth = 0, valueDepth = 0;  // extents of keys and values; no heads: it keeps none
-    int64_t numbers = 0;                       // count of those that each run replaces
+    int64_t numbers = 0;                       // how many numbers each run replaces
 
     bool operator==(const KeptForm&) const = default;
     // Elements of a row, which has the keys and the values of all heads.
@@ -45,8 +45,8 @@ class KeptState final : public ExecutionState {
 
     // A page has, for each head, the keys of its rows one after another, then likewise the values.
     std::vector<void*> pages;
-    // Where the session computes on a device: the memory of each page there, which the host sees, too, and a word with
-    // the length, which the host writes before each run. Both are empty elsewhere.
+    // For a session that computes on a device: the device memory of each page, which the host sees, too, and a word for
+    // the length, which the host writes before each run. Both are empty for other sessions.
     std::vector<DeviceBlock*> blocks;
     DeviceBlock* lengthWord = nullptr;
 
@@ -54,7 +54,7 @@ class KeptState final : public ExecutionState {
     int64_t pageBytes() const noexcept {
         return form.rowElements() * kKeptPageRows * static_cast<int64_t>(elementBytes());
     }
-    // Where the key, or the value, of a head and a row lies.
+    // These return the address of the key, or of the value, of a head in a row.
     void* key(int head, int64_t row) const noexcept {
         return at(row, (int64_t{head} * kKeptPageRows + row % kKeptPageRows) * form.depth);
     }
@@ -63,7 +63,7 @@ class KeptState final : public ExecutionState {
                            (int64_t{head} * kKeptPageRows + row % kKeptPageRows) * form.valueDepth);
     }
 
-    // A run reads `now`, the numbers that the last run left, and writes `next`, those that it leaves.
+    // The numbers that each run replaces: a run reads those of the last run in `now`, and writes new ones to `next`.
     float* now = nullptr;
     float* next = nullptr;
     bool replaced = false;  // the run under way has written all of `next`

@@ -19,14 +19,14 @@ class Recording {
     // Hot path. Runs all executions in order and returns when they are complete. Throws OutOfMemory, DeviceLost, or an
     // Error about contents of tensors.
     virtual void run() = 0;
-    // Called when the frame has other memory of the device. Throws Error; the recording is unusable until a call
-    // succeeds.
+    // Called when the memory on the device has changed in the frame: records everything anew. Throws Error; the
+    // recording is unusable until a call succeeds.
     virtual void recordAgain() = 0;
     // Like run(), but the executions run one after another, and ms[i] becomes the time of the i-th by the clock of the
     // device; it is unchanged where the device has no clock. The first call prepares the measurement.
     virtual void runTimed(std::span<double> ms) = 0;
-    // Like run(), in submissions that take a few hundredths of a second each. The token is looked at before each of
-    // them. Throws Cancelled, too. The first call prepares its own recording, and later ones may prepare it anew.
+    // Like run(), in submissions that take a few hundredths of a second each. The token is checked before each
+    // submission. Throws Cancelled, too. The first call prepares its own recording, and later ones may prepare it anew.
     virtual void runCancellable(const Cancellation& cancel) = 0;
     // Whether a run that is observed runs one execution after another.
     virtual bool showsSteps() const noexcept = 0;

@@ -1,4 +1,4 @@
-// How a backend says that it does not take a command, and why.
+// The result with which a backend refuses a command, together with a reason.
 #pragma once
 #include <memory>
 #include <string>

@@ -42,7 +42,8 @@ ProcessorDescription describeProcessor();
 constexpr size_t kMaxProcessorCosts = 4096;
 std::string calibrateProcessor(const std::string& isa, const std::function<void()>& check);
 
-// Reads such texts, one after the other. Throws InvalidValue with the line.
+// Reads one or several texts of calibrateProcessor(), one after the other. Throws InvalidValue, which names the wrong
+// line.
 struct ProcessorCosts;
 std::shared_ptr<const ProcessorCosts> readProcessorCosts(std::string_view text);
 

@@ -8,15 +8,15 @@
 
 namespace mnnc {
 
-// Waits until a time that is over. On Windows a condition variable takes memory when a thread waits for it for the
-// first time, which must not happen in a later run.
+// Waits until a time that is already past, and so returns at once. On Windows a condition variable takes memory when a
+// thread waits for it for the first time, which must not happen in a later run.
 inline void waitOnceInVain(std::condition_variable& changed, std::unique_lock<std::mutex>& lock) {
     changed.wait_until(lock, std::chrono::steady_clock::time_point{});
 }
 
 class RunQueue {
   public:
-    // The submitter owns it, but must keep it until run() has reported that it is over; the queue does not touch it
+    // The submitter owns the job, and must keep it until run() has reported the end; the queue does not touch it
     // afterwards.
     class Job {
       public:

@@ -24,7 +24,7 @@ struct SharedRuntime {
     std::string device;                           // for sessions that name no device; see BackendConfig
     std::shared_ptr<const HostVulkan> vulkan;     // null: the library makes its own Vulkan objects
     std::shared_ptr<Runtime> vulkanRuntime;       // uses those objects
-    std::shared_ptr<const ProcessorCosts> costs;  // replace the library's costs; null: they do not
+    std::shared_ptr<const ProcessorCosts> costs;  // used in place of the library's costs; may be null
     std::unique_ptr<RunQueue> submitted = std::make_unique<RunQueue>();
 };
 using SharedRuntimePtr = std::shared_ptr<const SharedRuntime>;

@@ -95,7 +95,8 @@ struct ForkJoinPool::State {
         if (leased.exchange(true, std::memory_order_acquire)) return false;
         wanted = std::clamp(wanted, 1, threads());
         if (wanted != working()) {
-            // A part that had no tasks for some jobs looks as if the last of them had left it none.
+            // A worker that comes late may look for tasks of the last job in all parts of the new lease. So parts that
+            // had no tasks of that job are marked as used up by it, too.
             const uint64_t none = job.present.load(std::memory_order_relaxed) >> 32 << 32;
             for (Part& part : parts) part.left.store(none, std::memory_order_relaxed);
             active.store(wanted, std::memory_order_release);
@@ -151,7 +152,7 @@ struct ForkJoinPool::State {
         const auto number = static_cast<uint32_t>(present >> 32);
         const auto tasks = static_cast<int>(static_cast<uint32_t>(present));
         const int count = active.load(std::memory_order_acquire);  // a late worker may find that of a later lease
-        // Where there are more parts than threads that compute, each begins with its share of them.
+        // Where there are more parts than computing threads, each thread begins with its share of the parts.
         const int threads = std::min(count, cores);
         int t = self < threads ? partBegin(count, self, threads) : 0;
         for (int i = 0; i < count; ++i, t = t + 1 < count ? t + 1 : 0) {
@@ -195,7 +196,8 @@ struct ForkJoinPool::State {
                     done = present;
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
-                    // The other threads compute a job that comes at this moment; they never wait for a sleeping one.
+                    // If a job begins at this moment, the other threads compute it; they never wait for a sleeping
+                    // thread.
                     int awake = seen;
                     mode.compare_exchange_strong(awake, Drowsy, std::memory_order_relaxed);
                 }

@@ -62,7 +62,7 @@ class WeightMemory::Mapping {
         return begin;
     }
 
-    // Releases pages whose last buffer this is: sessions that change constants leave many small ones behind.
+    // Releases the pages that no other buffer uses: sessions that change constants release many small buffers.
     void giveBack(char* data, int64_t bytes) noexcept {
         int64_t first = (data - base_) / kPage, last = (data - base_ + bytes - 1) / kPage;
         const std::lock_guard lock(mutex_);
