@@ -31,7 +31,7 @@ struct Binding {
     bool bound() const noexcept { return data || direct; }
     // The number of the tensor's bytes in the caller's layout.
     int64_t bytesOf(const Operand& tensor, Format order) const;
-    // Takes over another binding of the tensor, which still lies where it did.
+    // Takes over the caller's memory and layout from another binding; the tensor itself does not move.
     void replace(const Binding& wanted) noexcept;
     bool active() const noexcept { return bound() && !outdated; }
     bool copied() const noexcept { return data && !outdated && !inPlace; }
@@ -103,7 +103,7 @@ class Bindings final : public PlanObserver {
     const Ports& ports_;
     std::vector<Binding> inputs_, outputs_;
     Buffers inputBuffers_, outputBuffers_;
-    std::vector<BudgetedBuffer> inputFloats_, outputFloats_;  // half tensors that the caller has in another layout
+    std::vector<BudgetedBuffer> inputFloats_, outputFloats_;  // for half tensors whose caller uses another layout
     std::vector<char> lost_;                                  // [output]
 };
 

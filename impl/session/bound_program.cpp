@@ -148,7 +148,7 @@ void BoundProgram::bind(StageMemory& memory, GraphTensors& tensors) {
     fenceArena(program_->placements, bases, program_->needs.host);
     follow(tensors);
     placeMasks(memory, tensors);
-    // A run that needs more pages than there are records for these.
+    // Where the pages lack room for the rows of a run, the run itself adds pages and then records.
     if (keptRows_ > 0 && context_.kept->capacity() - context_.kept->length() < keptRows_) return;
     recordAnew(memory, frame);
 }
@@ -209,7 +209,7 @@ bool BoundProgram::upToDate(GraphTensors& tensors) {
     }
     if (relocated) follow(tensors);
     if (!moved) return true;
-    valid_ = false;  // unless all shapes are as before
+    valid_ = false;  // becomes true again below if all shapes are unchanged
     for (Slice& slice : slices_)
         if (!sameShapes(slice)) return false;
     return valid_ = true;

@@ -47,9 +47,9 @@ class BoundProgram {
             planned.toRecord.empty() ? planned.execution.get() : planned.toRecord[call].execution.get();
         return execution && execution->kept();
     }
-    // Makes room for what a run keeps, before its steps, and records again what uses memory that is new. Throws
-    // ComputeSizeError where a mask does not have the rows of the past and of the run, and what KeptStates::begin() and
-    // a device throw.
+    // Called before the steps of a run: makes room for the rows that the run adds to the kept state, and records the
+    // steps of the device again where they use new memory. Throws ComputeSizeError where a mask does not have the rows
+    // of the past and of the run, and what KeptStates::begin() and a device throw.
     void beginKept(StageMemory& memory, GraphTensors& tensors);
 
     // Runs a step that is no control flow.
@@ -72,7 +72,7 @@ class BoundProgram {
     struct Guard {
         explicit Guard(SessionContext& context) : moved(context), fresh(context) {}
         const void* data = nullptr;   // the memory that views of it refer to
-        BudgetedBuffer moved, fresh;  // values that may move; a row-major copy of the present ones
+        BudgetedBuffer moved, fresh;  // the last values of an offset; a buffer for a row-major copy
     };
     // A moving slice together with its values in this session.
     struct Slice {

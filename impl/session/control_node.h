@@ -25,7 +25,7 @@ class ControlNode {
         execute();
         current_ = true;
     }
-    // The next call may have operands of other shapes than those that the subgraphs are planned for.
+    // Called when the next call may have operands whose shapes differ from those that the subgraphs are planned for.
     void outdate() noexcept { current_ = false; }
     // Appends the operators of the subgraphs with the work of one run; work that depends on a run is undecided until a
     // run has planned it.

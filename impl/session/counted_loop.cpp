@@ -55,7 +55,7 @@ void CountedLoop::startIteration(int64_t iteration) {
     body_.describe(0, iteration_.tensor);
     body_.describe(1, condition_.tensor);
     for (size_t i = 0; i < carried_; ++i) body_.describe(i + 2, values_[i].tensor);
-    // With the same plan, input memory still has what the previous iteration put there.
+    // While the plan is the same, the memory of inputs still has the values of the previous iteration.
     const bool kept = wasPrepared && body.prepared() && iteration > 0;
     if (iteration == 0)
         for (size_t i = 0; i < first_.size(); ++i) first_[i] = body.described(i);
@@ -142,7 +142,7 @@ void CountedLoop::execute() {
     for (size_t i = 0; i < carried_; ++i) give(i, memory_[i], values_[i].located());
     if (iteration == 0)
         for (size_t i = carried_; i < outputCount(); ++i) {
-            // Without an iteration the shape of a part is unknown: an empty vector.
+            // Without an iteration the shape of a part is unknown: the output becomes an empty vector.
             Operand none;
             none.name = output(i).name;
             none.number = output(i).number;

@@ -21,8 +21,8 @@ class DeviceBinding {
 
     // Memory of the host for contents that the host reads or writes. Throws OutOfMemory, LimitExceeded.
     void* staging();
-    // fetch() copies from the buffer to the staging memory, deliver() back. Both allocate when the number of bytes
-    // differs from that of the last copy.
+    // fetch() copies from the buffer to the staging memory, deliver() from there to the buffer. Both allocate when the
+    // number of bytes differs from that of the last copy.
     void fetch(int64_t bytes);
     void deliver(int64_t bytes);
 

@@ -1,4 +1,4 @@
-// Manages pages of keys and values. Rows that a run adds count when it has succeeded.
+// Manages pages of keys and values. The rows that a run adds are part of the state only after the run has succeeded.
 #include "session/kept_states.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How much memory a session may plan for when its configuration sets no limit.
+// The limit on the memory of a session whose configuration sets none.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -20,9 +20,9 @@ std::vector<uint8_t> cacheForModel(const std::vector<uint8_t>& bytes, uint64_t k
 enum class CacheVerdict {
     None,  // none was offered, or the session has no use for one
     Accepted,
-    Damaged,       // or the bytes are no cache at all
-    AnotherModel,  // or for another configuration
-    AnotherDevice  // or by another driver or library
+    Damaged,       // damaged, or no cache at all
+    AnotherModel,  // for another model or another configuration
+    AnotherDevice  // made on another device, or by another driver or version of the library
 };
 
 struct OfferedCache {

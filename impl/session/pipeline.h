@@ -72,8 +72,8 @@ class Pipeline {
     // description changed become zeros, the others keep their contents. run() plans later stages. On failure the
     // previous plan is still valid; it can run, unless memory had to grow for the new plan and could not be had again.
     void prepare();
-    // Inputs with an open extent get the memory that they need up to the capacity of what the session keeps, with what
-    // they hold. Throws what taking memory throws.
+    // Enlarges the memory of inputs with an open extent to what they need when the kept state is at its capacity; their
+    // contents are preserved. Throws LimitExceeded, OutOfMemory, and what a device throws.
     void growInputs();
     // Keeps this many plans more than other pipelines of the session.
     void keepFurtherPlans(size_t count) noexcept { furtherPlans_ = count; }
@@ -82,8 +82,8 @@ class Pipeline {
     // Whether all shapes are known before a run.
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
     void run(PlanObserver* observer = nullptr);
-    // The recording of a whole run, when the device does it in one; else null. Where operators keep something, the host
-    // has work before and behind the run.
+    // The recording of a whole run, when the device does it in one; else null. Where operators keep a state, there is
+    // no such recording, because the host has work before and after the run.
     Recording* recording() const noexcept {
         return singleStage() && variables_.empty() && !keeps() ? stages_[0]->recording() : nullptr;
     }
@@ -139,7 +139,8 @@ class Pipeline {
     // Whether operators keep something from run to run, and how many do.
     bool keeps() const noexcept { return schedule_.keepers > 0; }
     int keepers() const noexcept { return schedule_.keepers; }
-    // Values of these own constants are others: no plan holds any more, and the next prepare() plans everything anew.
+    // Called when the values of these private constants have changed: no plan is valid any more, and the next prepare()
+    // plans everything anew.
     void constantsChanged(const std::set<int>& ids);
 
   private:
@@ -172,9 +173,11 @@ class Pipeline {
     bool relocate(const Operand& root, void* to) noexcept;
     // Whether a plan, which was last in use for these inputs, serves the described ones.
     bool serves(const std::vector<InputDescription>& inputs, const BoundProgram* first) const noexcept;
-    // The plan in use serves the described inputs: those that differ in an open extent become what is described.
+    // Called when the plan in use serves the described inputs: inputs that differ in an open extent take the described
+    // shape.
     void takeOpenExtents() noexcept;
-    // Memory for an input; where its last extent is open for all extents up to the capacity of what the session keeps.
+    // Returns the bytes of memory for an input. With an open extent they suffice for every extent up to the capacity of
+    // the kept state.
     int64_t inputBytes(const Tensor& input, const BoundProgram* first) const;
     void exchange(KeptPlan& kept) noexcept;
     // Takes a plan into use and gives it memory; on failure the previous one is in use again.
@@ -196,7 +199,7 @@ class Pipeline {
     std::vector<int> inputIds_;
     std::vector<BudgetedBuffer> inputMemory_;
     std::vector<InputDescription> wanted_, planned_;  // planned_: for the plan in use; empty before the first
-    bool described_ = false;                          // wanted_ and planned_ are equal
+    bool described_ = false;                          // the plan in use serves wanted_
     bool ready_ = false;                              // the plan in use has memory
     bool stale_ = false;                              // private constants have changed since the plan in use was made
     KeptPlans kept_;                                  // most recently used first

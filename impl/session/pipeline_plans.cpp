@@ -119,7 +119,8 @@ void Pipeline::exchange(KeptPlan& kept) noexcept {
     }
 }
 
-// Loops change between two plans in each run: nothing is allocated where the memory is large enough for both.
+// Some loops alternate between two plans in each run, so this allocates nothing where the memory suffices for both
+// plans.
 void Pipeline::use(KeptPlan& kept) {
     // The present memory keeps its content while this may fail.
     std::list<std::pair<size_t, BudgetedBuffer>> grown;
@@ -189,7 +190,7 @@ ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
     const auto plan = [&]() {
         const int64_t weights = context_.weights->bytes();
         ProgramPtr program = made.plan(request);
-        // The store of weights compares them with the limit alone, not together with the session's memory.
+        // The weight store compares only the weights with the limit, not their sum with the session's memory.
         if (context_.weights->bytes() > weights) context_.checkHeld();
         return program;
     };
@@ -275,7 +276,7 @@ void Pipeline::trim() {
     if (!stages_[0]->program()) return;
     for (size_t i = 0; i < inputIds_.size(); ++i)
         inputMemory_[i].shrink(std::max(inputBytes(input(i), stages_[0]->program()), input(i).storageBytes()));
-    // A plan without memory, for which there was none, gets it from the next prepare().
+    // A plan that had no memory, because none was available, gets it in the next prepare().
     hadMemory ? bind() : bindInputs();
 }
 

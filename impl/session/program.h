@@ -44,15 +44,15 @@ struct ProgramGuard {
     }
 };
 
-// An input whose last extent is open: attention over kept keys alone reads it, as a mask, and takes that extent from
-// what the session keeps.
+// An input whose last extent is open: it may change from run to run without a new plan. Only attention over kept keys
+// reads the input, as a mask, and the extent is the number of rows that the session keeps after the run.
 struct OpenInput {
     int number = 0;               // of the tensor
     int64_t least = 0, most = 0;  // extents for which the program holds
     int staging = 0;              // the number of the memory in which a device reads it; 0: none does
 
-    // Bytes for the input, whose extent this is, and for all larger extents up to the rows that the session has room
-    // for.
+    // The bytes that suffice for the input as it is, and for all larger extents up to the number of rows that the
+    // session has room for.
     int64_t bytes(const Tensor& input, int64_t capacity) const noexcept {
         const int64_t extent = input.shape[input.shape.rank() - 1];
         const int64_t room = std::min(roundUp(std::max(extent, capacity), kKeptPageRows), most);
@@ -60,8 +60,8 @@ struct OpenInput {
     }
 };
 
-// A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the
-// shapes stay.
+// A slice whose position depends on values of a run. It has the operands as the shape rule sees them: runs apply the
+// rule to them, to check that the shapes are unchanged.
 struct MovingSlice {
     const Node* node = nullptr;
     std::vector<Tensor> inputs, outputs;
@@ -110,7 +110,7 @@ struct Program {
     // Whether it was made for an input of this shape, or for one that differs from it in an open extent.
     bool takesShape(const Tensor& input, const Shape& shape) const noexcept;
 
-    // Adds what the steps compute, without what planning inserted between operators.
+    // Adds a record for each command that the steps compute, except for copies and conversions that planning inserted.
     void appendRecords(std::vector<OpRecord>& records) const;
 
     // The checksum of everything that runs read in the program. A change after planning is an error of the library.

@@ -77,7 +77,8 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     try {
         resize(first.cancel);
     } catch (const Error& error) {
-        // The net may be valid for other batches: then a resize follows, and a run without it gives this error.
+        // The net may be valid for other batches, which the caller sets by a resize; a run without a resize reports
+        // this error.
         if (!guessed || error.status() != Status::ComputeSizeError) throw;
     }
 }
@@ -198,7 +199,7 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     counted.finish();
 }
 
-// A release is allowed even while there is no plan.
+// A tensor may be released even while there is no plan (data is null then).
 Bindings& Session::bindable(const void* data) {
     if (needsResize_ && data) fail(Status::BadState, "the session has to be resized first");
     if (!bindings_) bindings_ = std::make_unique<Bindings>(ports_, paths_[0].context(), half_);

@@ -101,12 +101,14 @@ class Session {
     int keepers() const noexcept { return paths_[0].pipeline().keepers(); }
     // Throws BadState where operators keep a state and no plan has described it yet.
     void requireKept() const;
-    // Takes memory for so many rows, and for masks over them. Throws what KeptStates::reserve() throws.
+    // Reserves memory for this many rows of the kept state, and for masks over them. Throws what KeptStates::reserve()
+    // throws.
     void reserveKept(int64_t length);
-    // The net in the bytes of a saved state.
+    // The number that identifies the net in a saved state.
     uint64_t keptNet() const;
 
-    // How many times resize() has planned: code that keeps addresses of tensors compares it.
+    // Counts the plans that resize() has made: code that keeps addresses of tensors compares the number, to notice a
+    // new plan.
     uint64_t plans() const noexcept { return plans_; }
 
     // Whether outputs can be described (their shapes are known) and read (a run has produced them).

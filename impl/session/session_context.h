@@ -24,15 +24,15 @@ struct SessionContext {
     ThreadPool* pool = nullptr;             // of the call under way
     const WeightStore* weights = nullptr;
     ProgramStore* programs = nullptr;  // null: the session shares none
-    PlanSettings settings;             // by which sessions find each other's programs
+    PlanSettings settings;             // sessions with equal settings share programs
     std::vector<bool> fp32Nodes;       // by number, where Precision::Low does not hold for some; else empty
-    HostMemoryPtr hostMemory;          // of all buffers; null: the library's own
+    HostMemoryPtr hostMemory;          // the source of all buffers; null: the library's own
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
     size_t planCache = 2;             // plans of a pipeline, the one in use included
     Cancellation cancel;              // of the call under way
     RunObserver* observer = nullptr;  // of the run under way
-    bool showsDevice = false;         // which may read what the device has (session/device_values.h)
+    bool showsDevice = false;         // the observer may read values on the device (session/device_values.h)
     // Counts of what planning has made, for tests.
     struct {
         int64_t encoded = 0, executions = 0;  // encoded operators, executions of commands
@@ -112,7 +112,7 @@ struct SessionContext {
 
     std::vector<AlignedBuffer> replaced_;
     std::vector<DeviceBlockPtr> replacedBlocks_;
-    std::vector<std::shared_ptr<const void>> replacedPrograms_;  // with constants that outputs may be
+    std::vector<std::shared_ptr<const void>> replacedPrograms_;  // they own constants that may be outputs
     int64_t replacedBytes_ = 0;
 };
 

@@ -100,7 +100,8 @@ Recording* Stage::recording() const noexcept {
     return program_ && (*program_)->steps.size() == 1 ? program_->recording(0) : nullptr;
 }
 
-// The call with the inputs whose extents may differ from those of the program as they are now, for the observer.
+// Returns the call as the observer sees it: inputs with an open extent have their present shape instead of the one in
+// the program.
 OpCall Stage::withOpenInputs(const OpCall& call) {
     OpCall shown = call;
     for (Operand*& input : shown.inputs)
@@ -141,7 +142,7 @@ void Stage::executeOnHost(size_t number) {
     for (const OpCall& call : step.calls) tellAfter(call, -1);
 }
 
-// Throws NotSupported where a call of a step, which a callback leaves out, keeps something.
+// Called when a callback leaves a call of a step out: throws NotSupported if the call keeps a state.
 void Stage::requireOptional(size_t number, size_t call) const {
     if (!program_->keeps(number, call)) return;
     fail(Status::NotSupported,

@@ -106,7 +106,7 @@ class Stage::Planning {
     ProgramPtr inferred() { return std::move(result_); }
 
   private:
-    // Attention over kept keys and its mask: an input, and the entry of it.
+    // Attention over kept keys, and its mask: the number of an input and the entry in that input.
     struct Masked {
         KeptAttentionForm form;
         int input = 0, entry = 0;  // 0: there is no mask
@@ -115,9 +115,10 @@ class Stage::Planning {
             return form.sameSizes(other.form) && input == other.input && entry == other.entry;
         }
     };
-    using Masks = std::map<int, Masked>;  // by the number of what attention makes
+    using Masks = std::map<int, Masked>;  // by the number of the attention's output
 
-    // Nothing where a mask is no entry of an input. through: what Rasters between the two make.
+    // Returns nothing where a mask is no entry of an input. Adds the outputs of the Rasters between input and attention
+    // to `through`.
     std::optional<Masks> masksOf(const CommandGraph& graph, std::set<int>& through) const {
         Masks masks;
         for (const CommandGraph::Id id : graph.ids()) {
@@ -140,8 +141,9 @@ class Stage::Planning {
         return masks;
     }
 
-    // Inputs that kept attention alone reads, as masks: whatever their last extent, all other operators are the same
-    // and each mask is the same entry. Tried with the least extent, and with one that no program of a session reaches.
+    // Finds the inputs that only kept attention reads, as masks. Their last extents are open if the plan is the same
+    // for the least and for the largest extent: all other operators become the same commands, and each mask is the same
+    // entry.
     void findOpenInputs(const CommandGraph& graph) {
         if (stage_.index_ != 0 || stage_.schedule_.keepers == 0 || !controlOf_.empty()) return;
         std::set<int> through, sources;
@@ -172,7 +174,8 @@ class Stage::Planning {
         program_.openInputs = std::move(open);
     }
 
-    // Whether the operators become the same commands for these inputs, but for masks and what is computed now.
+    // Whether the operators become the same commands for these inputs. Masks, and values that are computed while
+    // planning, may differ.
     bool staysWith(std::span<const Tensor> inputs, const Masks& masks, std::set<int>& through) const {
         Planning other(stage_, {nullptr, inputs, {}}, result_);
         CommandGraph graph([&](const Operand* tensor) { return other.isLiveOut(tensor); });
@@ -336,7 +339,7 @@ class Stage::Planning {
     std::set<const Operand*> readByControl_;
 };
 
-// Values that only moved a slice in the other program are compared like all others.
+// Here also values that give only the position of a slice have to be equal to those of the other program.
 bool Stage::fits(const Program& program, const Request& request) const {
     const auto sameInput = [&](const Tensor& a, const Tensor& b) {
         return program.takesShape(a, b.shape) && a.type == b.type && a.format == b.format && sameList(a.list, b.list) &&

@@ -1,4 +1,4 @@
-// How often a session ran and planned, and how long that took.
+// Counts the runs and the plans of a session, and their durations.
 #pragma once
 #include <atomic>
 #include <chrono>
