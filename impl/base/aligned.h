@@ -62,8 +62,9 @@ class AlignedBuffer {
     }
 
   private:
-    // Large buffers lie in huge pages where the system has them: fewer faults at first, fewer misses later. A buffer
-    // that does not nearly fill one stays in small pages, so that little more memory is held than requested.
+    // Large buffers lie in huge pages where the system has them, which cause fewer page faults at first and fewer TLB
+    // misses later. A buffer that does not nearly fill one stays in small pages, so that little more memory is held
+    // than requested.
     static void* allocate(size_t bytes) {
         constexpr size_t kHuge = size_t{2} << 20;
         constexpr size_t kSpare = size_t{128} << 10;

@@ -17,7 +17,7 @@ class Cancellation {
     explicit Cancellation(const std::atomic<uint64_t>& state)
         : state_(&state), begin_(state.load(std::memory_order_acquire)) {}
 
-    // Whether it can be requested at all.
+    // Whether the caller can request to stop at all.
     bool possible() const noexcept { return state_ != nullptr; }
     bool requested() const noexcept {
         return state_ && ((begin_ & 1) || state_->load(std::memory_order_relaxed) != begin_);

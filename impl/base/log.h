@@ -13,8 +13,8 @@ struct LogSink {
     void* userData = nullptr;
     LogLevel level = LogLevel::Warning;  // messages above it are dropped
 
-    // Returns false also while this thread delivers a message: a callback that uses the library would otherwise log,
-    // and call itself forever.
+    // Returns false also while this thread delivers a message: otherwise a callback that uses the library would cause
+    // messages, which call it again without end.
     bool wants(LogLevel of) const noexcept;
     void operator()(LogLevel of, const std::string& message) const;
 };

@@ -12,7 +12,7 @@ enum class OpType : int32_t {
     Fused = 0x10000,
 };
 
-// How many inputs and outputs an operator has; kAnyCount as a maximum: any number.
+// The least and the largest number of inputs and outputs of an operator; kAnyCount as the largest: any number.
 struct OpArity {
     uint8_t minInputs, maxInputs;
     uint8_t minOutputs, maxOutputs;

@@ -62,7 +62,8 @@ std::FILE* openStream(const char* path, const char* mode) noexcept;
 bool renameFile(const char* from, const char* to) noexcept;
 bool removeFile(const char* path) noexcept;
 
-// Numbers from which a reader of a folder or a device sees changes; their meaning is the system's.
+// Numbers that change with the contents of a file or a folder, and with its permissions; their meaning depends on the
+// system.
 struct FoundFile {
     bool isFolder = false;
     std::array<uint64_t, 5> contents{};     // identity, size and times

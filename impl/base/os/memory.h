@@ -5,16 +5,17 @@
 
 namespace mnnc::os {
 
-// A range of addresses whose memory is zeros; only pages that are touched take memory of the machine. `used` says that
-// all of it may be touched; otherwise useMemory() comes before a page is touched. Null: there is none.
+// A range of addresses whose memory is zeros; only pages that are touched take memory of the machine. With `used` all
+// of it may be touched at once; otherwise useMemory() has to be called before a page is touched. Null: the system has
+// no such range.
 void* reserveMemory(size_t bytes, bool used) noexcept;
 void releaseMemory(void* memory, size_t bytes) noexcept;
 // Makes a part of a range usable; keeps what it contains already. False: there is no memory for it.
 bool useMemory(void* begin, size_t bytes) noexcept;
-// Returns the pages of a part of a range to the system; useMemory() comes before they are touched again.
+// Returns the pages of a part of a range to the system; useMemory() has to be called before they are touched again.
 void returnMemory(void* begin, size_t bytes) noexcept;
 
-// Advice; where the system has no such pages it does nothing.
+// These advise the system which size of pages to use; they do nothing where the system has no huge pages.
 void preferHugePages(void* begin, size_t bytes) noexcept;
 void preferSmallPages(void* begin, size_t bytes) noexcept;
 

@@ -8,7 +8,8 @@
 
 namespace mnnc::os {
 
-// Where the system's paths are UTF-16, text that is not UTF-8 becomes a path that no file has.
+// Converts UTF-8 to a path. Where the system's paths are UTF-16, text that is not UTF-8 becomes a path that no file
+// has.
 inline std::filesystem::path pathOf(std::string_view text) {
     try {
         return std::filesystem::path(std::u8string(text.begin(), text.end()));
@@ -22,8 +23,8 @@ inline std::string textOf(const std::filesystem::path& path) {
     return std::string(text.begin(), text.end());
 }
 
-// The text as a name of a file or folder: '_' takes the place of characters that names of this system cannot have, and
-// stands before a text that would name another thing, such as "..".
+// Makes a name of a file or folder from a text: '_' replaces characters that names cannot have on this system, and is
+// put before a text that would be no plain name, such as "..".
 std::string fileNameOf(std::string_view text);
 
 }  // namespace mnnc::os

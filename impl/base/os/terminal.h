@@ -18,7 +18,8 @@ bool isTerminal(std::FILE* file) noexcept;
 int terminalColumns(std::FILE* file) noexcept;
 // From now on the bytes of this file are passed on as they are: no line end becomes another one.
 void passBytes(std::FILE* file) noexcept;
-// A user who interrupts the process gets this text on standard error before it ends. The text must stay.
+// When a user interrupts the process, this text is written to standard error before the process ends. The text must
+// live until then.
 void writeWhenInterrupted(const char* text);
 
 // The paths that match a pattern with * and ?, sorted.
@@ -40,8 +41,8 @@ struct ChildRun {
     int signal = 0;        // what ended it; 0: it exited
     std::string failure;   // no child could be made, for this reason; else empty
 };
-// Goes on in a child process with further variables in its environment. The parent passes what the child writes to
-// standard error to a function, and returns when the child has ended. To be called early, before there are threads.
+// Continues the program in a child process that has further variables in its environment. The parent passes the child's
+// standard error to a function, and returns when the child has ended. Must be called early, before there are threads.
 ChildRun continueInChild(const std::vector<std::pair<const char*, const char*>>& variables,
                          const std::function<void(const char* text, size_t bytes)>& errors);
 

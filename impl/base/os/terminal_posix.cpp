@@ -31,7 +31,7 @@ const char* interrupted = "";
 
 extern "C" void writeAndEnd(int signal) {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, interrupted, std::strlen(interrupted));
-    ::raise(signal);  // the handler is gone already, so this ends the process
+    ::raise(signal);  // the handler has already been removed, so this ends the process
 }
 
 struct CloseTemporary {

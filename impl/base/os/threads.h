@@ -17,8 +17,8 @@ int processNumber() noexcept;
 std::vector<std::string> environmentVariables();
 std::vector<uint64_t> userNumbers();
 
-// Threads that are made in this scope block every signal: the host's handlers run on the host's threads. A system
-// whose signals reach no thread of the library needs nothing of this.
+// Threads that are made in this scope block every signal, so that the host's handlers run on the host's threads. Does
+// nothing on a system whose signals reach no thread of the library.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept;
@@ -41,8 +41,8 @@ bool placeThread(ThreadHandle thread, const std::vector<int>& cores) noexcept;
 // The number of cores of the machine that work now; 0 or less where the system does not say.
 int onlineCores() noexcept;
 
-// Sleeps until the number is another one than `seen`, and wakes all threads that sleep on it. std::atomic has the same,
-// but where its library emulates it, a thread may miss that it is woken.
+// sleepWhile() sleeps while the number is `seen`; wakeAll() wakes all threads that sleep on the number.
+// std::atomic::wait() does the same, but where the standard library emulates it, a thread may miss the notification.
 void sleepWhile(const std::atomic<int>& number, int seen) noexcept;
 void wakeAll(std::atomic<int>& number) noexcept;
 
@@ -52,8 +52,8 @@ struct ArmCapabilities {
 };
 ArmCapabilities armCapabilities() noexcept;
 
-// Asks that this process may use the matrix unit of x86 (AMX), whose registers the system saves from then on. Returns
-// false where the system does not allow it, or has no such question.
+// Asks the system to let this process use the matrix unit of x86 (AMX); from then on the system saves the unit's
+// registers. Returns false where the system refuses, or where such a request does not exist.
 bool allowMatrixUnit() noexcept;
 
 }  // namespace mnnc::os
