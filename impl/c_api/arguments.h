@@ -43,8 +43,8 @@ inline void checkStructSize(size_t given, size_t smallest, const char* name) {
              given, kMaxStructSize);
 }
 
-// Reads a struct that the caller filled. Fields beyond the known ones, which a newer caller wrote, would be ignored
-// silently, so they have to be zero.
+// Reads a struct that the caller filled. A newer caller may fill fields that this version does not know: they have to
+// be zero, because ignoring them silently would be wrong.
 template <typename T>
 T readStruct(const T& given, size_t smallest, const char* name) {
     checkStructSize(given.struct_size, smallest, name);

@@ -64,7 +64,7 @@ struct InterpreterObject {
     struct {
         std::mutex mutex;
         bool done = false, keepsWeights = false;
-        std::optional<uint64_t> parameters;  // counted before the bytes went; nothing: they could not be
+        std::optional<uint64_t> parameters;  // counted before the release; empty: that was impossible
     } released;
     void requireModel(const char* purpose) {
         const std::lock_guard lock(released.mutex);
@@ -121,7 +121,7 @@ struct SessionObject {
     // The names of the functions that use the session, for the sentence of a refused call.
     std::atomic<const char*> alone{nullptr}, reader{nullptr};
     std::atomic<const void*> aloneThread{nullptr};  // the call that has the session alone
-    // The thread that runs a callback of a run: it may read the session.
+    // The thread that is in a callback of a run, and may read the session meanwhile.
     std::atomic<const void*> callbackThread{nullptr};
     std::vector<const Operand*> observed;  // the tensors that this callback is shown
     const Frame* observedFrame = nullptr;

@@ -29,7 +29,7 @@ struct Answer {
 Answer ask(mnn_operator_callback callback, void* user, const mnn_node_t& node, const TensorViews& inputs,
            const TensorViews& outputs, void* state, std::span<const mnn_host_tensor_t* const> weights = {});
 
-// Throws where the answer is a failure. who: names the owner of the callback and the node.
+// Throws the failure that the answer reports, if any. who: names the owner of the callback, and the node.
 void requireSuccess(const Answer& answer, const std::string& who, const char* which);
 
 // A node that callbacks compute. The callbacks, the node and `who` outlive the computation. weights: for `prepare`,

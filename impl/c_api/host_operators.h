@@ -12,7 +12,7 @@ class OperatorRegistry {
   public:
     // Throws BadState once a session exists or while one is being created, InvalidValue for a name that is taken.
     void add(std::shared_ptr<const HostOperator> op);
-    // Whether the host runs a node that the library does not.
+    // Whether the host has an operator for a node that the library does not run.
     bool runs(const Net& net, const NetGraph& graph, const Node& node) const;
 
     // Guards the creation of a session: no operator can be added meanwhile, nor afterwards if it succeeded.

@@ -5,7 +5,8 @@ using namespace mnnc;
 
 namespace {
 
-// The bytes need not be kept for a number that a later call may ask for: if it cannot be counted, that call fails.
+// Counts the parameters, which a later call may ask for, before the bytes are released. If that fails, the release
+// succeeds nevertheless, and the later call fails.
 std::optional<uint64_t> parametersOf(const Interpreter& interpreter) {
     try {
         return interpreter.parameterCount();
@@ -45,7 +46,7 @@ void releaseAll(InterpreterObject& net) {
 }
 
 void releaseButWeights(InterpreterObject& net) {
-    KeptSources kept = net.impl->model().keptWeights();  // what they replace goes without the lock
+    KeptSources kept = net.impl->model().keptWeights();  // the replaced sources are destroyed without the lock
     {
         const std::lock_guard lock(net.released.mutex);
         if (!begin(net, true)) return;

@@ -28,7 +28,7 @@ void Submission::submit(SessionUse& session, const mnn_run_options_t& options) {
     session_->impl->requireReady();
     cancel_.emplace(options.cancel);
     try {
-        // Whatever may fail comes first, because nothing may fail once the run has begun.
+        // begin() comes last, because nothing may fail once the run has begun.
         session.pinAgain();
         try {
             begin(options);
@@ -49,7 +49,7 @@ void Submission::submit(SessionUse& session, const mnn_run_options_t& options) {
 void Submission::begin(const mnn_run_options_t& options) {
     options_ = options;
     cancellation_ = cancel_->cancellation();
-    // A token is looked at between submissions, which a thread makes.
+    // A run with a token is submitted in parts, between which a thread checks the token.
     onDevice_ = !options.before && !options.after && !options.cancel && session_->impl->onDeviceAlone();
     queue_ = onDevice_ && !options.done ? nullptr : &session_->runQueue();
     if (queue_) queue_->start();

@@ -121,7 +121,7 @@ Readable readable(const TensorUse& handle) {
     const void* data = handle.data();
     const Bindings* bindings = handle.session().impl->bindings();
     if (handle.observed() || handle.isConstant()) {
-        if (!data && tensor.stored) {  // nothing else keeps it in memory
+        if (!data && tensor.stored) {  // the content is in a file only
             std::shared_ptr<const void> content = tensor.stored->load();
             return {tensor, content.get(), content};
         }

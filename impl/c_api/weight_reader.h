@@ -14,7 +14,7 @@ class WeightReader final : public ByteSource {
     size_t size() const noexcept override { return size_; }
     // Throws the status that the callback returns, or InvalidValue for a number that is no status.
     void read(size_t offset, void* out, size_t bytes) const override;
-    // The host must not change them.
+    // Does nothing: the host must not change the weights.
     void requireUnchanged() const override {}
 
   private:
