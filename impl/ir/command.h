@@ -21,7 +21,8 @@ struct CommandOver {
     std::vector<T*> inputs;
     std::vector<T*> outputs;
     std::vector<Region> regions;  // Raster only; elements that no region writes become 0 (later regions win)
-    // One for each operand; empty: the inputs themselves. Only where Backend::supportsViews().
+    // One for each operand; empty: the inputs themselves. Not empty only if Backend::supportsViews() accepts the
+    // command.
     std::vector<OperandView> views;
     // The result of Backend::commonAlgorithm() for commands that share their weights; 0: the backend chooses.
     int algorithm = 0;

@@ -16,11 +16,12 @@ struct RegionSeries {
     int64_t src = 0, dst = 0;  // offsets
     Axis axes[4];
 
-    // Empty where the regions are no such box. Ignores which input they read.
+    // Returns the series that equals these regions; empty where they do not form such a box. Ignores which input they
+    // read.
     static std::optional<RegionSeries> of(std::span<const Region> regions);
     // Exchanges source and destination.
     RegionSeries reversed() const;
-    // Whether it writes each of the first `elements` elements of its destination exactly once.
+    // Whether the series writes each of the first `elements` elements of its destination exactly once.
     bool fills(int64_t elements) const;
     // The view's elements in the source of a series that fills the whole input of `elements` elements; empty where
     // strides cannot describe them.
