@@ -20,10 +20,10 @@ class ByteSource {
     virtual void requireUnchanged() const = 0;
     // The address of all bytes, aligned to 8 or better, when they lie in memory; else null.
     virtual const uint8_t* data() const noexcept { return nullptr; }
-    // Whether they lie in memory of the library.
+    // Whether the bytes lie in memory of the library.
     virtual bool isOwn() const noexcept { return false; }
-    // An owner of a range of data() that lies inside, made from the owner of the source; null after giveBackRest().
-    // Safe to call from several threads.
+    // Returns an owner that keeps a range of data() alive, made from `self`, the owner of the source; null after
+    // giveBackRest(). Safe to call from several threads.
     virtual std::shared_ptr<const void> hold(std::shared_ptr<const ByteSource> self, size_t /*offset*/,
                                              size_t /*bytes*/) const {
         return self;

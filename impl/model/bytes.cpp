@@ -19,8 +19,8 @@ namespace mnnc {
 namespace {
 
 constexpr uintptr_t kAlignment = 8;
-constexpr size_t kBlock = 4096;              // what fetch() reads at least
-constexpr size_t kPiece = size_t{16} << 20;  // of a large file that is read as a whole
+constexpr size_t kBlock = 4096;              // the least that fetch() reads
+constexpr size_t kPiece = size_t{16} << 20;  // the part of a file that is read between two checks of the token
 
 class BorrowedMemory final : public MemorySource {
   public:
@@ -61,8 +61,9 @@ std::unique_ptr<const ByteSource> readWhole(const File& file, const Cancellation
 
 }  // namespace
 
-// Reuses memory for reading, because fresh memory costs as much as the reading. It keeps at most two buffers: codes are
-// read while their scales are. All have one size, of which only used pages take memory; larger buffers are not kept.
+// Reuses memory for reading, because fresh memory costs as much as the reading. It keeps at most two buffers, because
+// codes and their scales are read at the same time. All buffers have the same size, of which only used pages take
+// memory; larger buffers are not kept.
 class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
   public:
     std::shared_ptr<uint8_t> take(size_t bytes) {

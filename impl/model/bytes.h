@@ -72,10 +72,10 @@ class ModelBytes {
     bool inMemory(size_t offset, size_t bytes) const noexcept;
     // Releases the source: at once, or with the last view of it. Safe to call from several threads.
     void release() const noexcept;
-    // A source that has these ranges, which lie inside, in memory of the library; the present one where it lies in such
-    // memory already. Null after release(). Throws what reading throws, and OutOfMemory.
+    // Returns a source that has these ranges, which must lie inside, in memory of the library: a copy, or the present
+    // source where that is in such memory already. Null after release(). Throws what reading throws, and OutOfMemory.
     std::shared_ptr<const ByteSource> kept(std::span<const ByteRange> ranges) const;
-    // Puts a source in the place of the present one, which the caller gets; after release() nothing happens.
+    // Exchanges the present source for the given one; does nothing after release().
     void exchange(std::shared_ptr<const ByteSource>& source) const noexcept;
     // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
     void dropPages() const noexcept;

@@ -51,7 +51,8 @@ struct WeightFiles {
 // Whether the operator's table refers to external data at all.
 bool usesExternalData(const wire::Op& op);
 
-// Sources that are to take the place of others, or have done so and hold those (ModelBytes::exchange).
+// Pairs of bytes and a source for ModelBytes::exchange(): before the exchange the new source, after it the replaced
+// one.
 using KeptSources = std::vector<std::pair<const ModelBytes*, std::shared_ptr<const ByteSource>>>;
 
 class ExternalFiles {
@@ -76,8 +77,8 @@ class ExternalFiles {
     void dropBuffers() const;
     // Releases the bytes of all files; no further file is opened.
     void release() const;
-    // Adds sources that have what these operators name of their files, which stays open to be read. A file that cannot
-    // be opened is left out. Throws what reading throws.
+    // Adds, for each file, a source in memory with the ranges that these operators use. The files stay open for
+    // reading. A file that cannot be opened is left out. Throws what reading throws.
     void addKept(std::span<const wire::Op* const> ops, KeptSources& kept) const;
     // No other file is opened any more.
     void close() const;

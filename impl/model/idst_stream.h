@@ -26,9 +26,10 @@ class Codebook {
     Codebook(std::span<const uint8_t> head, size_t streamBytes, bool wideDims, const char* opName);
 
     int64_t count() const noexcept { return count_; }
-    // Whether a part may begin anywhere: at every byte. Other streams are decoded as a whole.
+    // Whether parts of the stream can be decoded, from any byte on. Other streams are decoded as a whole.
     bool hasParts() const noexcept { return bits_ == 8 || bits_ == 4; }
-    // Whether codes are stored as their distance from the least number of `bits` bits, and all of those may occur.
+    // Whether each code is stored as its distance from the least signed number of `bits` bits, and all such numbers may
+    // occur.
     bool isPlain(int bits) const noexcept;
     // The bytes of the stream with codes first .. first + count; with 4 bits `first` is even.
     size_t begin(int64_t first) const noexcept { return at_ + static_cast<size_t>(first * bits_ / 8); }

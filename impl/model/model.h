@@ -87,10 +87,11 @@ class Model {
     // Releases the bytes of the model and of its external weights. Reading them afterwards throws BadState; the tables
     // and small weights stay.
     void release() const;
-    // Sources in memory of the library that have the weights of all operators, for release(). Throws what reading
+    // Copies the weights of all operators to memory of the library, as sources for release(). Throws what reading
     // throws.
     KeptSources keptWeights() const;
-    // Gives back what the sources do not have, which the caller gets in their place.
+    // Replaces the sources of the model and its files by the kept ones. The caller gets the replaced sources, and frees
+    // them.
     void release(KeptSources& kept) const noexcept;
     const ExternalFiles& externalFiles() const noexcept { return externalFiles_; }
 

@@ -12,7 +12,7 @@ namespace wire {
 struct Op;
 }
 
-// Whether operators of this type give a tensor and read none.
+// Whether operators of this type produce a tensor and read none.
 inline bool isLeaf(OpType type) {
     return type == OpType::Const || type == OpType::TrainableParam || type == OpType::Input;
 }

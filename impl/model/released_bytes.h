@@ -1,4 +1,4 @@
-// The error of a plan that wants weights whose bytes were given back (Model::release).
+// The error of a plan that needs weights whose bytes were released (Model::release).
 #pragma once
 #include <string>
 #include <utility>

@@ -70,7 +70,7 @@ class FloatSource {
     FloatView whole_;
     StoredBytes stored_;  // used when the array is not read completely
     FloatView piece_;
-    Reader read_;  // empty: not used
+    Reader read_;  // empty: the floats come from whole_ or stored_
     size_t size_ = 0;
 };
 

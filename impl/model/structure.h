@@ -10,7 +10,7 @@ namespace mnnc {
 // Size of the beginning that is fetched even of an array that stays in the file: the head of a compressed stream.
 constexpr size_t kFetchedHead = 512;
 
-// How deep tables may lie in tables.
+// The limit on the depth of tables inside of tables.
 constexpr int kMaxTableDepth = 64;
 
 enum class Structure {

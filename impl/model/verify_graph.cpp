@@ -84,7 +84,7 @@ void verifyDescribes(const WireGraph& graph) {
         if (describe->index() < 0 || static_cast<uint32_t>(describe->index()) >= graph.tensors->size())
             fail(Status::BadIndex, "%sextraTensorDescribe %u is for tensor %d, the graph has %u tensors",
                  graph.title.c_str(), i, describe->index(), graph.tensors->size());
-        // Nothing is computed with codes of other types, such as those of 16 bits.
+        // Only the scales of int8 codes are used, so those of other types, such as 16 bits, need no check.
         const auto* quant = describe->quantInfo();
         if (quant && (quant->type() == wire::DataType::DT_INT8 || quant->type() == wire::DataType::DT_INVALID)) {
             const auto fits = [](float value) { return value >= -128.0f && value <= 127.0f; };

@@ -38,7 +38,7 @@ int64_t convScalesPerOutput(const wire::Convolution2D& conv);
 // Whether int8 codes have minima besides their scales.
 bool convHasMinima(const wire::Convolution2D& conv);
 
-// How scales and minima follow from the alpha of a table.
+// The rule by which scales and minima follow from the alpha of a table.
 struct ScaleRule {
     bool ones = false;   // no alpha: the scales are 1
     bool pairs = false;  // alpha has a minimum before each scale
@@ -51,8 +51,8 @@ struct ScaleRule {
 // must outlive it.
 class QuantizedSource {
   public:
-    // Some outputs. Codes are numbers with a sign, or as most models store them: their distance from the least number
-    // of so many bits, with 4 bits in pairs whose first one is the upper half of a byte.
+    // The codes and scales of some outputs. Codes are signed numbers, or they are as most models store them: distances
+    // from the least number of that many bits; with 4 bits two codes share a byte, the first one in the upper half.
     struct Part {
         std::span<const int8_t> codes;
         const uint8_t* stored = nullptr;
