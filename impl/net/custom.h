@@ -103,8 +103,8 @@ class HostBackend {
     HostBackend& operator=(const HostBackend&) = delete;
     virtual ~HostBackend() = default;
     virtual const std::string& name() const noexcept = 0;
-    // The node as the backend computes it over tensors of these shapes; null, with a sentence in `reason`, where it
-    // does not. Throws the error that the host reports. The backend outlives its nodes.
+    // Returns the node as the backend will compute it over tensors of these shapes; null, with a sentence in `reason`,
+    // where the backend does not compute it. Throws the error that the host reports. The backend outlives its nodes.
     virtual std::unique_ptr<const HostNode> take(const Node& node, NodeDescription description,
                                                  std::span<Tensor* const> inputs, std::span<Tensor* const> outputs,
                                                  std::string& reason) const = 0;

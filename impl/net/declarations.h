@@ -15,8 +15,8 @@ class DeclaredTypes {
     // type of their codes; 0: the file has none. The source is the operator of an input, the data of a constant, the
     // target type of a cast, and the file's description for all others.
     int32_t operator()(int id) const;
-    // Whether sessions show a tensor as half, although it is a float inside: where the file declares that, but not for
-    // constants.
+    // Whether sessions show a tensor as half, although it is a float inside. They do so where the file declares half,
+    // but not for constants.
     bool shownAsHalf(int id) const;
 
   private:

@@ -55,7 +55,8 @@ std::string withoutDefinition(const wire::Op& op) {
 // file have one table, as the heads of detectors over maps of several sizes have, their weights are prepared once.
 using Layers = std::map<std::tuple<OpType, const void*, std::string>, ParamsPtr>;
 
-// The place for the parameters of this operator; null where they depend on more than that.
+// Returns the place in `layers` for the parameters of this operator; null where they depend on more than type, table
+// and file of weights.
 ParamsPtr* placeOf(Layers& layers, const wire::Op& op, const Node& node) {
     const wire::Convolution2D* table = op.main_as_Convolution2D();
     // An operator with symmetricQuan may contain the steps of its input.

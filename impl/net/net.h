@@ -16,7 +16,7 @@ struct Rewrite {
     Node node;
     size_t place = 0;              // the last of the nodes of the file that it replaces
     std::vector<size_t> replaced;  // the others
-    std::vector<int> hidden;       // tensors that it does not produce; who wants one gets the file's nodes instead
+    std::vector<int> hidden;       // tensors that it does not produce; the file's nodes run where one is wanted
     std::vector<int> bypassed;     // tensors that are produced, but not read: the rewrite is not used where one is an
                                    // input instead
 };

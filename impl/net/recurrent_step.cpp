@@ -70,7 +70,7 @@ class Formulas {
         const Node* node = binary(id, code);
         return node && (match(node->inputs[0], node->inputs[1]) || match(node->inputs[1], node->inputs[0]));
     }
-    // The tensor of which `id` is the given one of `parts` equal parts along axis 1, or -1.
+    // The tensor that a Slice cuts into `parts` equal parts along axis 1, of which `id` is number `part`, or -1.
     int partOf(int id, size_t part, size_t parts) const {
         const size_t i = nodes_.maker(id);
         const Node* node = nodes_.ofType(i, OpType::Slice);
@@ -104,7 +104,8 @@ bool Formulas::readProduct(int id, int64_t gates, RecurrentStep& step) const {
     return step.state > 1;
 }
 
-// h = o tanh(c), c = i tanh(g) + f c0, the gates i, o, f, g from the sum of the rows and the product.
+// Matches h = o tanh(c) and c = i tanh(g) + f c0, where the gates i, o, f, g are parts of the sum of the rows and the
+// product.
 std::optional<RecurrentStep> Formulas::lstm(int result) const {
     RecurrentStep step;
     const auto gate = [&](int id, size_t part) { return partOf(unary(id, kUnarySigmoid), part, 4); };
@@ -136,8 +137,8 @@ std::optional<RecurrentStep> Formulas::lstm(int result) const {
     return step;
 }
 
-// h = n - z (n - h0), n = tanh(x + r p), the gates z, r and x from the rows, p from the product, both sums of two
-// parts.
+// Matches h = n - z (n - h0) and n = tanh(x + r p), where x is a part of the rows and p of the product, and the gates z
+// and r come from sums of a part of each.
 std::optional<RecurrentStep> Formulas::gru(int result) const {
     RecurrentStep step;
     step.type = OpType::RNNSequenceGRU;

@@ -22,7 +22,7 @@ class LoopBody {
     int output(int at) const { return graph_.outputs[static_cast<size_t>(at)]; }
     // The position of this input, or -1.
     int inputAt(int id) const;
-    // Whether the body passes this input unchanged to the next round.
+    // Whether the body passes the input at this position unchanged to the next round.
     bool handsOn(int at) const { return at > 1 && at <= outputs() && output(at - 1) == input(at); }
     // The input of the Identity that produces `id`, or the tensor itself.
     int behindIdentity(int id) const;

@@ -27,7 +27,8 @@ std::shared_ptr<const ConvolutionContent> contentOf(const Node& product) {
                                                       product.name);
 }
 
-// Whether it is a condition that always holds. Conditions of the main graph, which sessions may write, are integers.
+// Whether a tensor is a condition that always holds. Conditions of the main graph, which sessions may write, are
+// integers.
 bool holds(const Nodes& nodes, int id) {
     if (const std::optional<List> values = nodes.constant(id)) return values->front() > 0;
     const Node* made = nodes.ofType(nodes.maker(id), OpType::Const);
@@ -66,7 +67,8 @@ struct LoopProbe {
 };
 constexpr LoopProbe kLoopProbes[] = {{1009, 1013, 1019, 0}, {1021, 1031, 1033, 1}, {1039, 1049, 1051, 517}};
 
-// Whether the loop has a round for each step, and each takes the rows of its step; sets `backwards`.
+// Whether the loop has a round for each step of the sequence, and each round takes the rows of its step; sets
+// `backwards`.
 bool takesStepByStep(const Nodes& nodes, const Node& loop, const LoopBody& body, const RecurrentStep& step,
                      const Node& slice, const Sequence& sequence, bool& backwards) {
     const int64_t columns = step.product->paramsAs<ConvParams>().outputCount;
