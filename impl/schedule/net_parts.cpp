@@ -171,7 +171,7 @@ std::vector<bool> Division::endsOfWays(const std::vector<std::string>& names, co
     return all;
 }
 
-// By tensor: whether one of these operators produces it, directly or through operators that read such a tensor.
+// Returns, by tensor, whether it depends on one of these operators.
 std::vector<bool> Division::ledTo(const std::vector<bool>& sources) const {
     std::vector<bool> led(tensors(), false);
     for (const uint32_t i : graph_.source->order) {
@@ -183,7 +183,7 @@ std::vector<bool> Division::ledTo(const std::vector<bool>& sources) const {
     return led;
 }
 
-// By node: whether one of these tensors depends on it.
+// Returns, by node, whether one of these tensors depends on it.
 std::vector<bool> Division::leading(const std::vector<int>& made) const {
     std::vector<bool> needed(tensors(), false), leads(graph_.nodes.size(), false);
     for (const int id : made) needed[static_cast<size_t>(id)] = true;
@@ -277,7 +277,7 @@ std::vector<bool> Division::nodesToRun(const std::vector<int>& made) {
     return runs;
 }
 
-// The current part reads a tensor that an earlier one has.
+// Adds a link for a tensor that the current part reads and an earlier part has.
 void Division::link(int id) {
     const size_t to = parts_.size() - 1, from = owner(id);
     if (isConstantTensor(id) || from == kNone || from == to || !parts_[to].inputs.add(id)) return;

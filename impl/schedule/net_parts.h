@@ -16,8 +16,8 @@ struct PartRequest {
     std::vector<std::string> saveTensors;  // additional outputs
     std::vector<std::string> operators;    // run these and no others; excludes inputs and outputs
     // The operators at which the path begins and ends: it runs them, the operators between them, and the producers of
-    // what those need besides. This excludes all of the above but saveTensors. No sources: it begins with the model's
-    // inputs. No sinks: it ends with the model's outputs that a source leads to.
+    // all other tensors that these read. This excludes all fields above except saveTensors. Without sources the path
+    // begins with the model's inputs; without sinks it ends with those outputs of the model that depend on a source.
     std::vector<std::string> sources, sinks;
 
     bool byWays() const noexcept { return !sources.empty() || !sinks.empty(); }
@@ -35,7 +35,7 @@ struct NetParts {
         size_t part;
         int tensor;
     };
-    // A tensor that part `to` reads and an earlier one, `from`, produces or gets as an input.
+    // A tensor that part `to` reads, and that an earlier part, `from`, produces or gets as an input.
     struct Link {
         size_t from, to;
         int tensor;

@@ -51,7 +51,7 @@ const wire::Op* sourceOf(const NetGraph& graph, const Node& node) {
     return graph.source->ops[static_cast<size_t>(&node - first)];
 }
 
-// By position: whether the wanted tensors depend on the node.
+// Returns, by position, whether the wanted tensors depend on the node.
 std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std::vector<bool>& given,
                               const std::vector<int>& outputs) {
     std::vector<bool> wanted(given.size(), false);

@@ -32,10 +32,10 @@ struct GraphSchedule {
     std::vector<Variable> variables;
     // Tensors that the graph lacks; their ids follow the graph's. They are versions of tensors with several writers,
     // results that operators produce although the graph's inputs replace these outputs, and tensors between an
-    // operator's search and its results (ops/search_parts.h). For each of them, the tensor of the graph that it is
-    // like; -1: none, it belongs to a search.
+    // operator's search and its results (ops/search_parts.h). An entry is the tensor of the graph whose name and
+    // description the tensor has; -1: there is none, the tensor belongs to a search.
     std::vector<int> furtherLike;
-    std::vector<std::unique_ptr<Node>> own;  // the operators that produce or read them
+    std::vector<std::unique_ptr<Node>> own;  // copies of nodes that produce or read such tensors
     int stages = 1;
     int keepers = 0;  // operators that keep something from run to run
     // By tensor id:

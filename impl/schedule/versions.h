@@ -25,8 +25,9 @@ struct Variable {
 
 struct Versions {
     std::vector<VersionedNode> nodes;  // in execution order
-    // Tensors that the graph lacks; their ids follow the graph's. Each entry is the tensor of the graph that it is a
-    // version of. The last version of a tensor has the tensor's id, but for a constant the first one has it.
+    // Tensors that the graph lacks; their ids follow the graph's. Each entry is the tensor of the graph of which the
+    // new tensor is a version. The last version keeps the id of the original tensor; of a constant the first version
+    // keeps it.
     std::vector<int> furtherLike;
     std::vector<std::unique_ptr<Node>> own;
     std::vector<Variable> variables;
