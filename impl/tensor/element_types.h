@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-// For integers; any other type counts as int32.
+// Takes integer types; any other type counts as int32.
 template <typename Body>
 auto withInteger(DataType type, const Body& body) {
     switch (type) {
@@ -21,13 +21,13 @@ auto withInteger(DataType type, const Body& body) {
     }
 }
 
-// For floats, too.
+// Takes float32, too.
 template <typename Body>
 auto withNumber(DataType type, const Body& body) {
     return type == DataType::Float32 ? body(float{}) : withInteger(type, body);
 }
 
-// For what only moves elements: an unsigned integer of their size.
+// For code that only moves elements: passes an unsigned integer of their size.
 template <typename Body>
 auto withBits(DataType type, const Body& body) {
     switch (elementBytes(type)) {

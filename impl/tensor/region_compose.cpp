@@ -83,7 +83,8 @@ class Composition {
         return missing == 0;
     }
 
-    // Splits along the widest axis into parts that each lie in one range; fails at an index that does not.
+    // Splits a region along its widest axis into parts, each of which lies in one range; returns false where no range
+    // contains an index.
     bool split(const Region& outer) {
         const int axis = widestAxis(outer.src, outer.size);
         if (axis < 0 || outer.src.stride[axis] == 0) return false;  // a single element that no range contains

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMaxPairs = 256;       // regions that are compared with one another
 constexpr int64_t kMaxMarks = 1 << 26;  // elements that are marked one by one
 
-// Whether they are consecutive slices along the outermost axis.
+// Whether the regions are consecutive slices along the outermost axis.
 bool follow(const std::vector<const Region*>& regions) {
     std::vector<Interval> spans;
     spans.reserve(regions.size());

@@ -19,7 +19,7 @@ enum class Usage : uint8_t { Normal, Input, Output, Constant };
 
 struct TensorQuant {  // real = (q - zero) * scale; scale 0: not quantised
     float scale = 0, zero = 0, min = -128, max = 127;
-    // No code is below zero, because the plan has seen to it: kernels may rely on it. The zero point is not either.
+    // The plan guarantees that no code is below zero, and neither is the zero point: kernels may rely on it.
     bool nonNegative = false;
 
     bool known() const noexcept { return scale != 0; }
@@ -36,8 +36,8 @@ struct Tensor {
     // memory.
     int number = 0;
     // The row-major elements of a constant, in memory that lives as long as the tensor. Null for empty tensors, and for
-    // a large constant that only executions read which load it themselves (Backend::loadsInputs): that one is in
-    // `stored`.
+    // a large constant that stays in the file because all executions that read it load it themselves
+    // (Backend::loadsInputs): `stored` has its content.
     const void* values = nullptr;
     const StoredContent* stored = nullptr;  // see tensor/stored_content.h
     // Identifies a constant of the model for all sessions: it is the same for the same content while it is held. Null

@@ -1,5 +1,5 @@
 // The elements of a sequence (a TensorArray of TensorFlow, a sequence of ONNX). A tensor of rank 1 holds them one after
-// another; this list has their number and shapes. It is immutable once a tensor has it.
+// another; this list has their number and shapes. The list does not change any more once a tensor has it.
 #pragma once
 #include <cstdint>
 #include <vector>
