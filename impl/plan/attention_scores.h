@@ -21,8 +21,8 @@ class ScoreReader {
     ScoreReader(const CommandGraph& graph, const std::function<bool(Id)>& mayTake, std::vector<Id>& members)
         : graph_(graph), mayTake_(mayTake), members_(members) {}
 
-    // Begins with a matrix product that has this many rows and columns; `softmax` decides whether its rows belong to
-    // keys. Returns false where the softmax is over anything else.
+    // Begins with the scores that a matrix product of this many rows and columns makes. The axis of `softmax` decides
+    // whether rows or columns belong to keys; returns false where it is neither.
     bool begin(const Operand* product, int64_t rows, int64_t columns, const Command& softmax);
     bool keysAreRows() const { return keysAreRows_; }
     void multiply(float factor) { pending_ *= factor; }

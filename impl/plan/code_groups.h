@@ -8,8 +8,8 @@
 
 namespace mnnc {
 
-// Commands with one result that compute over codes together: an element-wise chain of one input (a function of its
-// codes), or a single command. The last one produces the result.
+// Commands that compute over codes together and have one result: a single command, or an element-wise chain of one
+// input, which is a function of the input's codes. The last command produces the result.
 struct CodeGroup {
     std::vector<CommandGraph::Id> members;
     Command fused;  // for a chain
@@ -19,12 +19,12 @@ struct CodeGroup {
 // The facts about tensors and commands that the search depends on.
 struct CodeQuery {
     std::function<const TensorQuant*(const Operand*)> quantOf;  // null: no scale, or several producers
-    std::function<bool(CommandGraph::Id)> computesCodes;        // as the reference does
+    std::function<bool(CommandGraph::Id)> computesCodes;        // the reference computes it over codes, too
     std::function<bool(const Operand*)> isMadeOfCodes;          // the net itself contains the codes
 };
 
-// Finds the commands whose operands are produced as codes and whose consumers take only codes: between casts they would
-// round at the same place.
+// Finds the commands whose operands are produced as codes and whose consumers take only codes. Conversions to float
+// before them and back behind them would round at the same places.
 std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend, const CodeQuery& query);
 
 // The operand of a sum or product that has one value for each channel and stays float; null: there is none.

@@ -100,7 +100,7 @@ class ChainFinder {
         chains_.push_back(std::move(members));
     }
 
-    // Whether all members may run at the place of the last. The members up to `before` are a chain already.
+    // Whether all members may run at the place of the last one. The members up to `before` have been checked already.
     bool isChain(const std::vector<Id>& members, Id before) const {
         if (members.size() > limits_.steps) return false;
         const Id last = members.back();

@@ -15,7 +15,7 @@ bool copiesFloats(const Command& command) {
 }
 
 // Makes the product read its operand k through the Rasters before it, as far as the backend can. Where the backend
-// refuses the view of one Raster alone, it may still accept that of two together.
+// refuses the view through one Raster, it may still accept the view through two.
 void foldInto(CommandGraph& graph, const Backend& backend, Id product, size_t k) {
     Command wanted = graph.command(product);
     if (wanted.views.empty())

@@ -24,7 +24,7 @@ struct HeadMatrices {
     std::optional<HeadMatrices> readThrough(const Command& raster) const;
     // The same elements in the tensor that the Raster makes of the whole present one.
     std::optional<HeadMatrices> writtenThrough(const Command& raster) const;
-    // Whether they are all elements of a tensor, one after the other.
+    // Whether the matrices are all elements of the tensor, one after the other.
     bool fillTensor() const;
     // Describes them as an operand of attention, or as its transposition; returns false where neither rows nor columns
     // are contiguous.
@@ -42,7 +42,7 @@ struct ScoreAxes {
     Shape shape;
     int rows = 0, columns = 0;
 
-    // Empty where an axis belongs to two of them.
+    // Empty where an axis would belong to two of these groups.
     static std::optional<ScoreAxes> of(const Shape& shape, int64_t rowCount, int64_t columnCount);
     // Describes the places of a step's operand that is broadcast to the scores. `keysAreRows`: rows belong to keys.
     // Returns false where steps cannot describe them.

@@ -49,8 +49,8 @@ class PlanTensors {
         originals_[tensor.number] = like.number;
         return add(std::move(tensor));
     }
-    // Follows addLike() back to the first tensor and returns its number; the own number of a tensor that was added
-    // otherwise.
+    // Returns the number of the tensor from which addLike() derived this one, in one or several steps; its own number
+    // if it was not derived.
     int original(int number) const {
         for (auto at = originals_.find(number); at != originals_.end(); at = originals_.find(number))
             number = at->second;

@@ -11,7 +11,7 @@ struct QuantState {
     TensorQuant quant;
     // The scale that the values had before Rasters moved them; unknown where there were several.
     TensorQuant origin;
-    bool hasOneProducer = true;  // one producer at most
+    bool hasOneProducer = true;  // has at most one producer
     bool inFloat = true;         // the tensor's own memory has the values as floats
     Operand* int8 = nullptr;     // a tensor with the same values as int8
 };

@@ -114,8 +114,8 @@ class Quantization {
             if (groupOf_.count(ids_[i]) > 0) passScaleBack(ids_[i]);
     }
 
-    // The reference also computes a unary operator by a table, and a copy between two scales through floats with the
-    // same results.
+    // Whether the results are those of the reference: it also computes a unary operator by a table, and a copy between
+    // two scales through floats with the same results.
     bool isLikeReference(const CodeGroup& group) const {
         const OpType type = graph_.command(group.members[0]).type;
         return group.members.size() == 1 && (type == OpType::UnaryOp || type == OpType::Raster);
@@ -142,7 +142,7 @@ class Quantization {
         return state.int8;
     }
 
-    // Codes that the net itself contains need no conversion back.
+    // Where the net itself converts codes to floats, records the codes, so that no command converts the floats back.
     void takeCodes(const Command& command) {
         if (command.type != OpType::Int8ToFloat || command.outputs.size() != 1) return;
         Operand *codes = command.inputs[0], *values = command.outputs[0];
@@ -255,10 +255,10 @@ class Quantization {
         }
     }
 
-    // Whether all codes of the result are at least zero, and so is the zero point, which surrounds maps. Values from 0
-    // on have such codes where the code of 0 is not negative.
+    // Whether neither the codes of the result nor the zero point, with which maps are padded, are negative. Values from
+    // 0 on have such codes where the code of 0 is not negative.
     static bool writesNoNegativeCodes(const Command& command, const TensorQuant& quant) {
-        // An upper end below the lower one, which a file may have, wins over it.
+        // A file may have an upper limit below the lower one; then all codes are equal to the upper limit.
         if (!(quant.zero >= 0 && quant.zero <= 127 && quant.max >= 0)) return false;
         switch (command.type) {
             case OpType::Convolution:
@@ -302,7 +302,7 @@ class Quantization {
     const PlanContext& context_;
     std::vector<Id> ids_;
     QuantStates states_;
-    std::unordered_set<Id> computesCodes_;  // as the reference does
+    std::unordered_set<Id> computesCodes_;  // the reference computes these over codes, too
     std::vector<CodeGroup> groups_;
     std::unordered_map<Id, const CodeGroup*> groupOf_;
     bool roundsAverages_ = false;

@@ -27,7 +27,7 @@ std::optional<RasterView> wholeView(const Command& command, const ViewRules& rul
 std::optional<RasterView> rangeView(const Command& command, const ViewRules& rules) {
     if (rules.hasDevice || command.regions.size() != 1) return {};
     Operand input = *command.inputs[0], output = *command.outputs[0];
-    // A live-out tensor must keep its values when the caller fills the input again.
+    // A live-out tensor must keep its values when its input, which lies outside of the plan, is filled again.
     if (rules.isLiveOut(command.outputs[0]) && rules.liesOutside(command.inputs[0])) return {};
     if (input.channelBlock > 1 && packsToItself(input, input.channelBlock) &&
         !(canPackOnHost(output) && packsToItself(output, input.channelBlock)))

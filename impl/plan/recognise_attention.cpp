@@ -247,7 +247,7 @@ class Reader {
 
 void recogniseAttention(CommandGraph& graph, const PlanContext& context) {
     std::unordered_set<Id> taken;
-    // Judges by the command alone.
+    // Decides by the command alone, not by its place in the graph.
     const std::function<bool(Id)> mayTake = [&](Id id) {
         if (graph.isControl(id) || taken.contains(id)) return false;
         const Command& command = graph.command(id);

@@ -136,7 +136,7 @@ class NormReader {
         params->gamma = std::move(gamma_);
         params->beta = std::move(beta_);
         std::sort(members_.begin(), members_.end(), [&](Id a, Id b) { return graph_.runsBefore(a, b); });
-        if (graph_.producerCount(x_) > 1) return {};  // the new command reads it later than the old ones did
+        if (graph_.producerCount(x_) > 1) return {};  // the new command would read x later, perhaps changed
         Command norm;
         norm.type = OpType::LayerNorm;
         norm.name = command(members_.back()).name;

@@ -110,7 +110,7 @@ class PReluFinder {
         return {};
     }
 
-    // Whether a condition says that x is negative, or that it is positive; either may include 0.
+    // Whether a condition compares x with 0: x < 0 or x <= 0 if `negative`, else x > 0 or x >= 0.
     bool compares(Operand* condition, Operand* x, bool negative) {
         const Id comparison = origin(condition);
         if (comparison == CommandGraph::kNone || graph_.command(comparison).type != OpType::BinaryOp) return false;

@@ -52,8 +52,8 @@ struct StepPlan {
     std::vector<Operand*> views;               // tensors with aliasOf
     std::vector<Operand*> uploads, downloads;  // host tensors in memory that the device sees
     std::vector<StagedTensor> staged;          // uploads in runs
-    // Inputs with an open extent that the device reads where the host stages them. The plan has no place for these:
-    // how large they are only a run knows.
+    // Inputs with an open extent, which the host copies to memory that the device reads. The plan assigns no memory to
+    // them, because only a run knows their size.
     std::vector<StagedTensor> masks;
     std::vector<Operand*> constants;  // on the device, written once
     std::vector<DeviceStep> constantUploads;
@@ -84,7 +84,7 @@ struct StepContext {
     // Executions on the host: those of the previous plan, which may be used again, and the list for those of this plan.
     const MadeExecutions* before = nullptr;
     MadeExecutions* made = nullptr;
-    // Whether it is an input whose last extent may be another one in each run; null: none is.
+    // Whether an operand is an input whose last extent may differ from run to run; null: none is.
     std::function<bool(const Operand*)> isOpen = nullptr;
     // Whether this plan does not assign the memory of a tensor.
     bool liesOutside(const Operand* tensor) const {

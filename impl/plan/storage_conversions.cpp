@@ -56,7 +56,7 @@ Operand* StorageConversions::findConverted(Operand* source, Storage storage) con
     return found == converted_.end() ? nullptr : found->second;
 }
 
-// wide: with all bits that the host has.
+// Finds a copy on the device; with `wide` it must have all bits that the host has.
 Operand* StorageConversions::findOnDevice(Operand* source, bool wide) const {
     if (source->onDevice) return source;
     // A tensor that came from the device has no more bits than it had there.
@@ -137,7 +137,7 @@ void StorageConversions::changeStorage(Operand* from, Operand* to) {
     insert(std::move(execution), std::move(made), std::move(command));
 }
 
-// On the device the execution is not recorded yet; on the host it is complete.
+// Appends the step of a conversion: `execution` on the host, or `unrecorded`, which is to be recorded on the device.
 void StorageConversions::insert(std::shared_ptr<Execution> execution, std::unique_ptr<Execution> unrecorded,
                                 Command command) {
     const bool onDevice = unrecorded != nullptr;

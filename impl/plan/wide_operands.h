@@ -1,4 +1,4 @@
-// Which operands of commands hold coordinates (ops/coordinates.h).
+// Decides which operands of commands hold coordinates (ops/coordinates.h).
 #pragma once
 #include "ir/command.h"
 #include "ops/coordinates.h"
