@@ -1,6 +1,6 @@
 // Attention without a cache: softmax(scale q k^T + mask) v. A mask is either a tensor that the net added to the scores,
-// or the int32 condition under which it kept them. Without a mask every query sees all keys, because converters write
-// self-attention without a mask so.
+// or the int32 condition under which it kept them. Without a mask every query sees all keys, as in self-attention that
+// converters write without a mask.
 #include "ops/attention.h"
 
 #include <climits>
@@ -113,7 +113,8 @@ ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// With kept keys and values. The values may be what a projection made, [rows, keyHeads valueDepth, 1, 1].
+// Returns the sizes of attention over kept keys and values. The values may have the shape of a projection's result,
+// [rows, keyHeads valueDepth, 1, 1].
 AttentionSizes keptSizes(const ShapeContext& context) {
     const Shape &query = context.in(0).shape, &key = context.in(1).shape;
     Shape value = context.in(2).shape;
@@ -135,8 +136,8 @@ AttentionSizes keptSizes(const ShapeContext& context) {
     return sizes;
 }
 
-// A scalar, or one row for each query with an element for each key, past ones included: how many those are only a run
-// knows.
+// Requires a scalar, or a row for each query with an element for each key. Only a run knows the number of keys, which
+// includes past ones.
 void checkKeptMask(const ShapeContext& context, const AttentionSizes& sizes) {
     const Tensor& mask = context.in(3);
     const int rank = mask.shape.rank();
@@ -248,7 +249,7 @@ void emitAttention(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-// Past keys are not counted where nothing says how many there are.
+// Counts past keys only where the mask has their number.
 double attentionFlops(const ShapeContext& context) {
     const bool kept = context.node.paramsAs<AttentionParams>().kept;
     AttentionSizes sizes =

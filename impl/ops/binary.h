@@ -33,14 +33,14 @@ enum class ModRule { AsCommands, Onnx, TensorFlow };
 ModRule modRule(ModelSource source);
 // The number in a command for operands of this type.
 int commandBinaryCode(int code, ModRule rule, DataType type);
-// The present number for a number of old writers. (For ONNX's writer kBinaryDiv is the mean of two.)
+// Converts a number that old writers used to the present one. (Files from ONNX use kBinaryDiv for the mean of two.)
 int currentBinaryCode(int code);
 
 struct BinaryParams : ParamsOf<BinaryParams> {
     int code = 0;       // BinaryOp.opType
     bool relu = false;  // clamp the result at 0 from below
     // In an operator only; resolved before it becomes a command:
-    bool mean = false;  // half of the sum: writers express ONNX's Mean of two tensors so
+    bool mean = false;  // half of the sum, with which writers express ONNX's Mean of two tensors
     ModRule mod = ModRule::AsCommands;
 };
 

@@ -143,7 +143,7 @@ bool readsCodes(const ShapeContext& context) {
     return context.in(0).type == DataType::Int8 && !isInt8Convolution(context.node.type);
 }
 
-// The scale of the codes of such an input.
+// The scale of an input for which readsCodes() is true.
 TensorQuant meaningOf(const ShapeContext& context) {
     const Tensor& x = context.in(0);
     if (x.quant.known()) return x.quant;

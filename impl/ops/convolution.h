@@ -78,7 +78,7 @@ struct ConvParams : ParamsOf<ConvParams> {
     WeightFiles files() const;
 };
 
-// Whether the two compute the same with other weights and another bias.
+// Whether two convolutions differ in nothing but their weights and biases.
 inline bool sameButWeights(const ConvParams& a, const ConvParams& b) {
     return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
            a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padMode == b.padMode && a.padX == b.padX &&

@@ -25,7 +25,7 @@ constexpr Row kRows[] = {
     {OpType::ROIAlign, reads(1u << 1)},
     {OpType::ROIPooling, reads(1u << 1)},
     {OpType::CropAndResize, reads(1u << 1)},
-    // Boxes and their scores, whose order 16 bits would change.
+    // Boxes and their scores: 16 bits would change the order of scores.
     {OpType::NonMaxSuppressionV2, reads(1u << 0 | 1u << 1 | 1u << 3 | 1u << 4)},  // and their limits
     {OpType::DetectionPostProcess, reads(1u << 0 | 1u << 1 | 1u << 2)},
     {OpType::DetectionOutput, reads(1u << 0 | 1u << 1 | 1u << 2)},

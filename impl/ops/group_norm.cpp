@@ -1,5 +1,5 @@
 // GroupNorm (Wu and He, "Group Normalization", arXiv 1803.08494), followed by an optional SiLU. A second input [batch,
-// channels] is added first: nets add the embedding of the time step so.
+// channels] is added first, which is how nets add the embedding of the time step.
 #include "ops/group_norm.h"
 
 #include "model/wire_access.h"

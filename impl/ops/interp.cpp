@@ -89,7 +89,7 @@ struct Target {
     bool lowered = false;  // the scales of the parameters are source / destination
 };
 
-// The axis in [n, c, spatial...] of axis i in the tensor's own order.
+// Returns the position in [n, c, spatial...] of axis i of a tensor in this format.
 int channelFirstAxis(int axis, int rank, Format format) {
     if (format != Format::NHWC || axis == 0) return axis;
     return axis == rank - 1 ? 1 : axis + 1;
@@ -136,8 +136,8 @@ int firstField(int rank) {
     return rank == 5 ? 0 : 1;
 }
 
-// Whether a static model, which describes the output, has the lowered form. It has not where the extents are the
-// input's times the scales; only scales of 1 are the same in both forms.
+// Whether the scales of a static model, which describes the output, have the lowered form. They do not where the
+// extents of the output are those of the input times the scales; only scales of 1 are the same in both forms.
 bool isLowered(const ShapeContext& context, const Target& t) {
     const InterpParams& params = context.node.paramsAs<InterpParams>();
     if (!params.mayBeLowered || context.node.fixed.empty()) return false;

@@ -26,8 +26,8 @@ bool isRounded(double exact, float stored) {
     return std::abs(exact - static_cast<double>(stored)) <= kFloat32 * std::max(1.0, std::abs(exact));
 }
 
-// The ratio that was rounded to `stored`: that of the extents, that of the distances between their ends, or the
-// reciprocal of a factor that the net had as float32.
+// Returns the exact ratio that was rounded to `stored`: the ratio of the extents, the ratio of the distances between
+// their ends, or the reciprocal of a factor that the net had as float32.
 double exactRatio(float stored, bool alignCorners, int64_t in, int64_t out) {
     const double scale = static_cast<double>(stored);
     const auto misses = [&](double exact) { return std::abs(exact - scale) > kFloat32 * exact; };

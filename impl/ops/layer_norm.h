@@ -16,8 +16,9 @@ struct LayerNormParams : ParamsOf<LayerNormParams> {
     bool overChannel = false;  // over axis 1; `axes` is ignored
 };
 
-// A row-major tensor viewed as [outer][length][inner]: normalised along `length`. Axes with others between them are
-// viewed at the end, where the operator's geometry moves them.
+// A row-major tensor viewed as [outer][length][inner]: normalised along `length`. Where other axes lie between the
+// normalised ones, the view is that of the transposed tensor, in which the operator's geometry has moved the normalised
+// axes to the end.
 struct NormBlocks {
     int64_t outer = 1, length = 1, inner = 1;
 };

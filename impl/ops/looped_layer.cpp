@@ -38,7 +38,7 @@ bool isGru(const ShapeContext& context) {
     return context.node.type == OpType::RNNSequenceGRU;
 }
 
-// The weights stay in the file.
+// Makes a constant whose weights stay in the file.
 Tensor* weights(const OpContext& context, const std::shared_ptr<const ConvolutionContent>& content) {
     Tensor* tensor =
         context.geometry.temporary({1, content->outputs(), content->inputs()}, DataType::Float32, Format::NCHW);

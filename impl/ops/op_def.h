@@ -114,7 +114,7 @@ struct OpContext : ShapeContext {
     ValueCommand command() const;
 };
 
-// The value of output number `output` of a node before the node runs, as a tensor.
+// The tensor that has the value of output number `output` of a node before the node runs.
 struct EarlierOutput {
     size_t output;
     int tensor;
@@ -147,8 +147,7 @@ struct OpDef {
     // Whether the operator keeps something from run to run: it is never computed while planning, and loops and branches
     // may not have it. Null: it does not.
     bool (*keeps)(const Params& params) = nullptr;
-    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:
-    // output elements.
+    // Operations of one execution, where a multiply-add counts as two. Null: the number of output elements.
     double (*flops)(const ShapeContext& context) = nullptr;
 };
 

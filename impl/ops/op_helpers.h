@@ -79,7 +79,7 @@ inline void requireInt32(const ShapeContext& context, int input) {
 // The limit of an extent in which positions are float32: they represent every integer up to here.
 constexpr int64_t kMaxSampledExtent = 1 << 24;
 
-// Bits can only move between tensors of the same element width.
+// Refuses to move elements between tensors of different element widths.
 inline void requireSameWidth(const ShapeContext& context, int a, int b) {
     if (elementBytes(context.in(a).type) != elementBytes(context.in(b).type))
         fail(Status::BadType, "op '%s': input %d is %s and input %d is %s", context.name(), a,

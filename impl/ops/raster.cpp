@@ -99,7 +99,7 @@ void readDescription(RasterParams& params, const ParseContext& context) {
         fail(Status::BadFormat, "op '%s': the static model does not describe its output", name);
     const wire::Blob& blob = *describe->blob();
     params.described = params.ofStaticModel = params.typed = params.hasFormat = true;
-    // A description is part of the file, and no result of a shape rule.
+    // The shape is part of the file, so a wrong one is BadFormat and not the error of a shape rule.
     if (blob.dims()) params.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name, Status::BadFormat);
     params.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name);
     const int format = static_cast<int>(blob.dataFormat());
@@ -205,8 +205,8 @@ void shapeRaster(const ShapeContext& context) {
     context.set(0, params->shape, type, params->hasFormat ? params->format : context.in(0).format);
 }
 
-// For a slice with steps the converter repeats the regions of several batches beyond the output. These are dropped
-// where the others fill the output; otherwise the file is damaged.
+// For a slice with steps over several batches, the converter repeats regions beyond the end of the output. They are
+// dropped where the others fill the output; otherwise the file is damaged.
 void dropSuperfluous(std::vector<Region>& regions, int64_t elements, const char* name) {
     std::vector<Region> needed;
     int64_t written = 0;

@@ -100,7 +100,8 @@ void requireFloatStates(const ShapeContext& context) {
                  opTypeName(context.node.type), i, dataTypeName(context.in(i).type));
 }
 
-// Requires this shape, or as many values where the shape is a vector: converters put extents of 1 before a bias.
+// Requires this shape. Where it is a vector, any shape with as many values will do, because converters put extents of 1
+// before a bias.
 void requireStateShape(const ShapeContext& context, int input, const Shape& shape) {
     const Shape& given = context.in(input).shape;
     bool fits = given.elements() == shape.elements() && given.rank() >= 1;

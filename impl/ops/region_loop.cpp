@@ -97,7 +97,8 @@ class Reader {
             fail(Status::BadParameter, "op '%s' (While): output %zu has no description", name(), i);
         return *describe->blob();
     }
-    // Counts the elements that a command visits. A command over none takes its turn in each round, too.
+    // Counts the elements that a command visits. A command without elements counts as one in each round, because it
+    // takes time, too.
     void visit(LoopParams& params, const LoopCommand& command, int64_t rounds) const {
         const int64_t box = checkedMul(checkedMul(command.size[0], command.size[1], name()), command.size[2], name());
         params.visits = checkedAdd(params.visits, checkedMul(std::max<int64_t>(1, box), rounds, name()), name());
@@ -199,8 +200,9 @@ bool isLoopType(DataType type) {
     return type == DataType::Float32 || type == DataType::Int32 || type == DataType::Int8 || type == DataType::UInt8;
 }
 
-// The type of an output into which only copies of one type go: files describe operands of a comparison with the type of
-// its result. Empty where the commands do more, or where a copied output is not known yet.
+// Returns the type of an output that only copies of one type write. It replaces the type in the file, because files
+// describe operands of a comparison with the type of its result. Empty where other commands write the output, or where
+// the type of a copied output is not known yet.
 std::optional<DataType> copiedType(const LoopParams& params, int slot, const std::vector<DataType>& types) {
     std::optional<DataType> type;
     for (const auto* commands : {&params.before, &params.commands})

@@ -31,7 +31,7 @@ void emitBox(const OpContext& context, std::span<const int64_t> begin) {
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
 }
 
-// The values of input 1 or 2, one per axis. Runs read them again, so this does not allocate.
+// Returns the values of input 1 or 2, one per axis. Does not allocate, because it is also called in runs.
 std::array<int64_t, kMaxRank> perAxis(const ShapeContext& context, int input, const char* what) {
     const int rank = context.in(0).shape.rank();
     if (context.in(input).elements() != rank)

@@ -34,7 +34,7 @@ StridedSliceIndices stridedSliceIndices(const StridedSliceParams& params, size_t
 
 struct StridedSlicePlan {
     struct Axis {           // one per input axis, in order
-        int64_t begin = 0;  // first element taken; may lie outside if there is none
+        int64_t begin = 0;  // the first selected element; may lie outside if none is selected
         int64_t step = 1;
         int64_t size = 0;  // extent of the output axis
     };

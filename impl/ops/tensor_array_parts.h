@@ -19,10 +19,10 @@ const TensorList& listOf(const ShapeContext& context);
 // elements of another type or order of axes.
 void setSequence(const ShapeContext& context, TensorList list, const Tensor& value);
 
-// The index of an element, counted from the end where it is negative. `behind`: also accept the place after the last
-// element.
+// Checks the index of an element, and resolves a negative one, which counts from the end. `behind`: also accepts the
+// place after the last element.
 int64_t elementIndex(const ShapeContext& context, int64_t index, int64_t size, bool behind);
-// The index of an element to write: one after the end extends a dynamic sequence.
+// Checks the index of an element to write: an index beyond the last element extends a dynamic sequence.
 int64_t writeIndex(const ShapeContext& context, const TensorList& list, int64_t index);
 // Refuses an element that has no shape yet.
 const TensorList::Run& knownElement(const ShapeContext& context, const TensorList& list, int64_t index);

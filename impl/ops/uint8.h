@@ -40,7 +40,7 @@ struct CodeAddParams : ParamsOf<CodeAddParams> {
     CodeRange range;
 };
 
-// A result for each code.
+// The parameters of a command that replaces each code by an entry of a table.
 struct CodeTableParams : ParamsOf<CodeTableParams> {
     std::array<uint8_t, 256> results{};
 };
