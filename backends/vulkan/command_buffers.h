@@ -17,13 +17,13 @@ class CommandBuffers {
     CommandBuffers& operator=(const CommandBuffers&) = delete;
     VkCommandBuffer operator[](size_t index) const { return buffers_[index]; }
     size_t size() const noexcept { return buffers_.size(); }
-    // One more, at the end.
+    // Adds a command buffer at the end.
     VkCommandBuffer add();
-    // Puts another one in the place of one, which is not in flight, once it is recorded. Throws what `record` throws;
-    // then nothing has changed.
+    // Records a new command buffer and then replaces the one at this index by it, which must not be in flight. Throws
+    // what `record` throws; then nothing has changed.
     void renew(size_t index, const std::function<void(VkCommandBuffer)>& record);
     void submit() const { device_->submit(buffers_, fence_); }
-    // Others of the same device, with the fence of these.
+    // Submits other command buffers of the same device, with the fence of this object.
     void submit(std::span<const VkCommandBuffer> buffers) const { device_->submit(buffers, fence_); }
     std::span<const VkCommandBuffer> range(size_t first, size_t count) const {
         return std::span(buffers_).subspan(first, count);

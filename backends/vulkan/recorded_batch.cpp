@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr size_t kBatch = 32;  // executions in one command buffer of the indirect mode
+constexpr size_t kBatch = 32;  // executions in one command buffer, unless the host wants one for each
 
 using Clock = std::chrono::steady_clock;
 
@@ -55,7 +55,7 @@ void RecordedBatch::recordAgain() {
 
 std::unique_ptr<RecordedBatch::Commands> RecordedBatch::encode(const Timestamps* timestamps) {
     auto commands = std::make_unique<Commands>(backend_, ranges_.size(), timestamps);
-    // one for neighbouring ranges, so that it finds hazards across their borders
+    // Neighbouring ranges have the same recorder, which so finds hazards across their borders.
     std::optional<FrameRecorder> recorder;
     for (size_t i = 0; i < ranges_.size(); ++i) {
         if (ranges_[i].movable) {

@@ -28,14 +28,14 @@ class RecordedBatch final : public Recording {
     bool end(int64_t nanoseconds) override;
 
   private:
-    // The executions of one command buffer. Where the memory of a tensor may change, the execution that uses it has a
-    // command buffer alone, which waits for all before it and precedes all behind it, so that it can be recorded again
-    // separately.
+    // The executions of one command buffer. An execution that uses a tensor whose memory may change has a command
+    // buffer of its own, so that it can be recorded again separately. That command buffer waits for all earlier ones,
+    // and all later ones wait for it.
     struct Range {
         size_t begin, end;
         const Operand* movable = nullptr;
     };
-    // The memory with which such a range was recorded.
+    // The memory with which a range with a `movable` tensor was recorded.
     struct Moved {
         size_t range;
         std::unique_ptr<DescriptorSets> sets;
@@ -80,7 +80,7 @@ class RecordedBatch final : public Recording {
     std::unique_ptr<Timestamps> timestamps_;  // null until times are requested
     std::unique_ptr<Commands> timed_;
     std::unique_ptr<RecordedPieces> pieces_;  // null until a run is cut
-    double ms_ = -1;                          // what the last run took; below 0: there was none
+    double ms_ = -1;                          // duration of the last run; below 0: there was none
 };
 
 }  // namespace mnnc::vulkan

@@ -22,13 +22,14 @@ class RecordedPieces final : private DispatchPieces {
     RecordedPieces(VulkanBackend& backend, std::span<const DeviceStep> steps, std::span<const Binding> reports,
                    const Frame& frame);
 
-    // Records everything, unless there is a recording for the memory that the frame has now whose parts are small
-    // enough. Throws Error; then nothing is recorded.
+    // Records everything, unless the present recording is for the memory that the frame has now, and its parts are
+    // small enough. Throws Error; then nothing is recorded.
     void prepare();
-    // Returns when the device is done. Looks at the token before each submission. Throws Cancelled, and what the device
+    // Returns when the device is done. Checks the token before each submission. Throws Cancelled, and what the device
     // throws.
     void run(const Cancellation& cancel);
-    // The same for one step. ms: null, or where its time goes by the clock of the device, if that has one.
+    // Runs one step. ms: null, or the place for its time by the clock of the device; it is unchanged where the device
+    // has no clock.
     void runStep(size_t step, double* ms);
 
   private:

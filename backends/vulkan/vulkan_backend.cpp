@@ -108,7 +108,8 @@ StorageChoice VulkanBackend::chooseStorage(const Command& command) const {
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};
 }
 
-// All operands of a command that keeps 32 bits are wide, which is how that other backend stores everything.
+// A command that keeps 32 bits gets its execution from fp32_, the backend that stores all floats in 32 bits: all
+// operands of the command are wide.
 std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::string& reason) {
     if (command.fp32 && fp32_) return fp32_->create(command, reason);
     if (command.type == OpType::Fused) return fusionPattern(command)->create(*this, command, reason);

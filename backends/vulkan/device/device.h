@@ -53,8 +53,8 @@ class Device {
     VkDevice handle() const noexcept { return handle_; }
     const VolkDeviceTable& api() const noexcept { return api_; }
     bool ofHost() const noexcept { return host_ != nullptr; }
-    // Whether memory can be imported from and exported as file descriptors: the device was made with the extension for
-    // it.
+    // Whether memory can be imported from and exported as file descriptors, because the device was made with the
+    // extension for that.
     bool descriptors() const noexcept { return info_.descriptors && api_.vkGetMemoryFdKHR; }
     VolkDeviceTable& apiForTests() noexcept { return api_; }  // fault injection
     MemoryPool& memory() noexcept { return memory_; }

@@ -67,7 +67,7 @@ int MemoryPool::findType(uint32_t allowed, DeviceUse use) const {
         const VkMemoryType& type = info.memory.memoryTypes[i];
         VkMemoryPropertyFlags flags = type.propertyFlags;
         if (!((allowed >> i) & 1u) || (flags & required) != required) continue;
-        // A small window into the memory of a device is soon full.
+        // Kept data would soon fill a small window through which the host sees memory of the device.
         if (use == DeviceUse::Kept && info.memory.memoryHeaps[type.heapIndex].size <= kWindowBytes)
             flags &= ~static_cast<VkMemoryPropertyFlags>(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
         const int score = 2 * bits(flags & wanted) - bits(flags & unwanted);

@@ -142,8 +142,8 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
     }
 }
 
-// More groups than an axis takes are folded into y and z, where a kernel ignores those behind the last one; more than
-// that become several dispatches.
+// Groups beyond the limit of an axis are folded into y and z; kernels ignore the numbers that are too large then.
+// Groups beyond the limit of all axes become further dispatches.
 void Recorder::dispatchGroups(int64_t first, int64_t end, bool exact, std::span<const Binding> bindings,
                               const Pipeline& pipeline, std::span<uint32_t> words) {
     const VolkDeviceTable& api = device_.api();

@@ -51,12 +51,12 @@ class Hazards {
     std::map<VkBuffer, std::vector<Range>> touched_;
 };
 
-// Where dispatches are recorded that are submitted one by one, or in parts.
+// Gives the command buffers for dispatches that are submitted one by one, or in parts.
 class DispatchPieces {
   public:
-    // In how many parts the next dispatch of so many groups is recorded; at least 1.
+    // Returns the number of parts in which the next dispatch, of this many groups, is recorded; at least 1.
     virtual int64_t partsOfNext(int64_t groups) = 0;
-    // A command buffer for the next part.
+    // Returns the command buffer for the next part.
     virtual VkCommandBuffer next() = 0;
 
   protected:
@@ -92,7 +92,8 @@ class Recorder {
         VkAccessFlags access;
     };
     void barrier(const Scope& before, const Scope& behind);
-    // Groups first to end - 1 of a dispatch, whose pipeline and buffers are bound. exact: no group behind them runs.
+    // Records the groups `first` to `end` - 1 of a dispatch, whose pipeline and buffers are bound. exact: no group
+    // beyond `end` - 1 may run.
     void dispatchGroups(int64_t first, int64_t end, bool exact, std::span<const Binding> bindings,
                         const Pipeline& pipeline, std::span<uint32_t> words);
 

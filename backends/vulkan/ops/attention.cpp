@@ -56,7 +56,7 @@ class Attention final : public VulkanExecution {
         steps(form_.k, form_.keysTransposed);
         steps(form_.v, form_.valuesTransposed);
         steps(form_.out, form_.outTransposed);
-        // Every binding needs a buffer: another operand takes the place of an absent one.
+        // Every binding needs a buffer: the queries take the place of an absent operand.
         const auto input = [&](size_t i, bool isThere) { return recorder.reads(*command_.inputs[isThere ? i : 0]); };
         std::vector<Binding> bindings = {input(0, true),          input(1, true),
                                          input(2, true),          recorder.writes(*command_.outputs[0]),

@@ -39,8 +39,8 @@ bool Conversion::alike() const {
            (packed().plane() == 1 && packed().shape.at(1) % kChannelBlock == 0);
 }
 
-// Whether the host's side ends within a quad, the rest of which must not be touched: then it is treated as the
-// row-major side of one pixel, with all elements as channels.
+// Whether the host's side ends within a quad. The rest of that quad must not be touched, so the side is treated as
+// row-major with one pixel, whose channels are all elements.
 bool Conversion::hasRest() const {
     return alike() && !(from_.onDevice && to_.onDevice) && to_.elements() % kChannelBlock != 0;
 }

@@ -31,7 +31,7 @@ struct ConvGeometry {
         return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0);
     }
     bool isDepthwise() const { return w.groups > 1 && w.groups == w.ic && w.groups == w.oc; }
-    // Whether the only tap reads the place of its output.
+    // Whether there is a single tap, which reads the place of its output.
     bool isPointwise() const {
         return taps == 1 && strideY == 1 && strideX == 1 && w.padTop == 0 && w.padLeft == 0 && w.oh == w.ih &&
                w.ow == w.iw;
@@ -74,7 +74,8 @@ std::unique_ptr<Execution> makeConvVector(VulkanBackend& backend, const Command&
 std::unique_ptr<Execution> makeConvDepthwise(VulkanBackend& backend, const Command& command);
 std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command& command);
 
-// Whether the kernel for fully connected layers takes it: there are few pixels, and only input channels to sum.
+// Whether the kernel for fully connected layers takes the convolution: there are few pixels, and sums are over input
+// channels alone.
 bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c);
 
 // The form of weights that stay codes on the device (conv_weights.glsl).

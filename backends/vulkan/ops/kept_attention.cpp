@@ -1,5 +1,5 @@
 // Kept attention, row-major: a dispatch for each page, which also stores the rows of the run that lie there, and one
-// that adds their results. Nothing that is recorded depends on the number of rows that are kept, but for the pages.
+// that adds their results. The recorded commands depend on the pages, but not on the number of rows in them.
 #include "backends/vulkan/ops/kept_attention.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ constexpr int64_t kSharedBytes = 4 * (kMaxQueries * (kKeptPageRows + kLocal + 1)
 constexpr uint32_t kPageBuffers = 7, kCombineBuffers = 3;
 enum class MaskKind : uint32_t { None, Elements, Floats };
 
-// Pages of different slots are computed at the same time: there are enough of them for this many groups.
+// Pages of different slots are computed at the same time: there are as many slots as give this many groups, but at most
+// kMaxSlots.
 constexpr int64_t kEnoughGroups = 256, kMaxSlots = 16;
 
 int64_t slotBytes(const VulkanBackend& backend, const KeptAttentionForm& form) {
@@ -62,7 +63,7 @@ class KeptAttention final : public VulkanExecution {
         const auto* state = static_cast<const KeptState*>(recorder.state());
         if (!state) fail(Status::Internal, "op '%s' has no state", command_.name.c_str());
         const Binding length = FrameRecorder::reads(blockOf(state->lengthWord));
-        // A mask in memory of the host has the extent of each run, and memory for all of them.
+        // The extent of a mask in memory of the host differs from run to run; its memory suffices for all runs.
         const Operand& read = *command_.inputs[form_.masked ? 3 : 0];
         const Binding mask = read.onDevice ? recorder.reads(read) : recorder.readsFrom(read);
         for (size_t i = 0; i < state->blocks.size(); ++i) {

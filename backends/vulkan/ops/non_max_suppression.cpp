@@ -17,8 +17,8 @@ constexpr uint32_t kSearchLocal = 256, kBoxBlock = 128, kList = 1024, kListLocal
 constexpr uint32_t kSearchBytes =
     kList * 8 + 256 * 4 + 2 * kBoxBlock * 16 + kBoxBlock * kBoxBlock / 8 + kBoxBlock / 8 + 16;
 constexpr int64_t kMaxGroups = 1 << 14, kMaxBoxes = 1 << 17, kMaxComparisons = 1 << 30;
-// The limit of rounds of all loops of an invocation in one dispatch. After more, a driver may consider the device lost;
-// Mesa's driver for CPUs silently ends loops after 65,535 rounds.
+// The limit on the rounds of all loops of an invocation in one dispatch. After more rounds a driver may consider the
+// device lost; Mesa's driver for CPUs silently ends loops after 65,535 rounds.
 constexpr int64_t kMaxRounds = 60000;
 
 // The partition of a search into dispatches.
