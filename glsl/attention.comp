@@ -4,8 +4,9 @@
 // (Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867), so that the matrix of all
 // scores is never stored.
 //
-// Every head has its own place in each operand. Between the products the scores go through steps: each multiplies them
-// by its scale, and then by the operand's element, or adds the element, or keeps the scores that an integer chooses.
+// Every head has its own place in each operand. Between the products the scores go through steps. Each step multiplies
+// them by its scale, and then by an element of its operand; or it adds the element, or keeps only those scores that an
+// integer chooses.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -42,7 +42,7 @@ int floorDivide(int a, int b) {
     if (b == -1 && a == int(0x80000000u)) return 0x7fffffff;
     return divide(a, b) - (remainder(a, b) != 0 && (a ^ b) < 0 ? 1 : 0);
 }
-int power(int a, int b) {  // saturates; fractions become 0
+int power(int a, int b) {  // saturates; a result between -1 and 1 becomes 0
     const bool odd = (b & 1) != 0;
     if (b == 0 || a == 1) return 1;
     if (a == -1) return odd ? -1 : 1;

@@ -21,7 +21,7 @@ layout(constant_id = 2) const uint kQuadThreads = 8;
 layout(constant_id = 3) const uint kPixels = 8;
 layout(constant_id = 4) const uint kQuads = 2;
 layout(constant_id = 5) const uint kDepth = 4;
-layout(constant_id = 6) const uint kForm = 0;  // what follows
+layout(constant_id = 6) const uint kForm = 0;  // kPoint, kWindow or kTransposed
 layout(constant_id = 7) const uint kTail = 0;  // channels in the last input block; 0: all four
 layout(constant_id = 8) const uint kPostOps = 0;
 layout(constant_id = 9) const bool kPartial = false;  // stores raw sums of a slice of the depth, for conv_gemm_combine

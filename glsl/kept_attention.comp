@@ -2,11 +2,11 @@
 // Attention over one page of kept keys and values: the part of softmax(scale q k^T + mask) v that the page adds. Each
 // page has a dispatch of its own. A work group computes some queries of the heads that read one head of keys, with a
 // running maximum and sum for each query (Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv
-// 1805.02867), which it leaves in a slot, beside the sum of values that they belong to. Pages of one slot follow one
-// another; kept_attention_combine adds the slots.
+// 1805.02867). It leaves both in a slot, together with the sum of values. Pages with the same slot are computed one
+// after another, and continue with what the slot contains; kept_attention_combine adds the slots.
 //
-// Keys and values of the run are read where the run has them, and are stored in the page by the groups of the first
-// queries, which nothing else in the run reads. A word has the number of the rows of earlier runs.
+// The new keys and values are read from the inputs of the run. The groups of the first queries store them in the page,
+// from which nothing else in this run reads them. A word has the number of rows of earlier runs.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -54,7 +54,7 @@ float exponential(float x) {
     return x < -88.0 ? 0.0 : exp(x);
 }
 
-// Numbers of the run lose the bits that a page does not keep.
+// Rounds new keys and values as storing them in a page does, so that this run sees them like later ones.
 vec4 rounded(vec4 x) {
     return kHalves ? vec4(unpackHalf2x16(packHalf2x16(x.xy)), unpackHalf2x16(packHalf2x16(x.zw))) : x;
 }

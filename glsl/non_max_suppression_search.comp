@@ -26,8 +26,8 @@ const uint kWords = kBlock / 32;
 
 // The order of scores as that of unsigned words, then the numbers of the boxes, counted from the end.
 shared uvec2 list[kList];
-// A block: its boxes, those that they are compared with, which of its boxes are removed, and which later ones each
-// would remove.
+// A block: its boxes, the boxes that they are compared with, a bit for each box that is removed, and for each box the
+// bits of the later ones that it would remove.
 shared vec4 candidates[kBlock], others[kBlock];
 shared uint gone[kWords];
 shared uint removes[kBlock * kWords];
@@ -89,7 +89,8 @@ uvec2 entryOf(uint base, uint k, uint lowest, uvec2 last) {
     return key.x > lowest && precedes(last, key) ? key : uvec2(0);
 }
 
-// Returns the last entry of a list of the first ones behind `last`, or a later entry with no other between.
+// Returns where the list ends that begins behind `last` and has as many entries as push.quota allows: its last entry,
+// or a key between that entry and the next one.
 uvec2 endOfList(uint base, uint lowest, uvec2 last) {
     const uint thread = gl_LocalInvocationID.x, threads = gl_WorkGroupSize.x;
     uvec2 end = uvec2(0), mask = uvec2(0);

@@ -5,7 +5,7 @@
 #include "common.glsl"
 
 layout(constant_id = 1) const bool kGru = false;
-layout(constant_id = 2) const uint kGates = 4;           // not GRU
+layout(constant_id = 2) const uint kGates = 4;           // of other operators than GRU
 layout(constant_id = 3) const bool kResetAfter = false;  // GRU
 layout(constant_id = 4) const bool kTogether = false;    // GRU: the candidate is the third of the gates
 PUSH(uint total; uint hidden; uint first;);

@@ -8,7 +8,7 @@
 #include "common.glsl"
 
 layout(constant_id = 1) const bool kGru = false;
-layout(constant_id = 2) const uint kGates = 4;  // not GRU
+layout(constant_id = 2) const uint kGates = 4;  // of other operators than GRU
 // rows: values k of the source; first: the destination's first quad; step: rows of a direction in the destination.
 PUSH(uint total; uint hidden; uint rows; uint first; uint step; uint split;);
 layout(binding = 0) readonly buffer Source { ELEM source[]; };  // [direction][gate][unit][k], GRU [k][gate][unit]

@@ -15,7 +15,7 @@
 
 layout(constant_id = 1) const uint kUnits = 16;
 layout(constant_id = 2) const uint kRows = 1;  // at most the slices of the depth
-layout(constant_id = 3) const uint kCell = 0;  // what follows
+layout(constant_id = 3) const uint kCell = 0;  // kRnn to kGruCandidate
 layout(constant_id = 4) const bool kAll = true;  // writes all states
 const uint kRnn = 0, kLstm = 1, kGruResetAfter = 2, kGruGates = 3, kGruCandidate = 4;
 const uint kSlices = gl_WorkGroupSize.x / kUnits;  // a power of two
