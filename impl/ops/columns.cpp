@@ -56,13 +56,14 @@ ParamsPtr parsePatches(const wire::Op& op, const ParseContext& context) {
             fail(Status::BadParameter, "op '%s': a kernel extent of %lld, a stride of %lld, a dilation of %lld", name,
                  asLong(axis.kernel), asLong(axis.stride), asLong(axis.dilate));
         if (std::max(std::abs(axis.begin), std::abs(axis.end)) > kMaxColumnPad)
-            fail(Status::BadParameter, "op '%s': pads of %lld and %lld", name, asLong(axis.begin), asLong(axis.end));
+            fail(Status::BadParameter, "op '%s': pads of %lld and %lld are too large", name, asLong(axis.begin),
+                 asLong(axis.end));
     }
     if (rows.kernel * columns.kernel > RegionBuilder::kMaxRegions)
         fail(Status::NotSupported, "a patch of %lld x %lld elements is not implemented", asLong(rows.kernel),
              asLong(columns.kernel));
     const int mode = static_cast<int>(c.padMode());
-    if (mode < 0 || mode > 2) fail(Status::BadParameter, "op '%s': padMode is %d", name, mode);
+    if (mode < 0 || mode > 2) fail(Status::BadParameter, "op '%s': padMode is %d, 0 to 2 are known", name, mode);
     params->padMode = static_cast<ConvPad>(mode);
     return params;
 }

@@ -171,7 +171,8 @@ std::vector<int64_t> sliceLengths(const ShapeContext& context, int64_t extent) {
     int64_t length = extent / n;
     if (!points.empty() && params->source == NetSource::TENSORFLOW) {
         if (points[0] <= 0)
-            fail(Status::BadParameter, "op '%s': a split into %lld parts", context.name(), asLong(points[0]));
+            fail(Status::BadParameter, "op '%s': a split into %lld parts, at least 1 is needed", context.name(),
+                 asLong(points[0]));
         length = extent / points[0];
     }
     return std::vector<int64_t>(outputs, length);

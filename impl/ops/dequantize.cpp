@@ -25,7 +25,8 @@ ParamsPtr parseDequantize(const wire::Op& op, const ParseContext& context) {
         params->scale = quantized->scale();
         params->zero = static_cast<float>(quantized->zeroPoint());
         if (!std::isfinite(params->scale))
-            fail(Status::BadParameter, "op '%s': a scale of %g", name, static_cast<double>(params->scale));
+            fail(Status::BadParameter, "op '%s': a scale of %g is not finite", name,
+                 static_cast<double>(params->scale));
         return params;
     }
     if (mode < 0 || mode > 2) fail(Status::BadParameter, "op '%s': mode %d is unknown", name, mode);

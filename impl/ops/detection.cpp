@@ -22,7 +22,8 @@ void requireFloatBoxes(const ShapeContext& context) {
 }
 
 float finite(float value, const char* what, const char* name) {
-    if (!std::isfinite(value)) fail(Status::BadParameter, "op '%s': %s is %g", name, what, static_cast<double>(value));
+    if (!std::isfinite(value))
+        fail(Status::BadParameter, "op '%s': %s is %g, which is not finite", name, what, static_cast<double>(value));
     return value;
 }
 

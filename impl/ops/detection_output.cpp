@@ -114,7 +114,8 @@ ParamsPtr parseDetectionOutput(const wire::Op& op, const ParseContext& context) 
     const auto* table = op.main_as_DetectionOutput();
     if (!table) fail(Status::BadParameter, "op '%s' carries no DetectionOutput table", name);
     auto p = std::make_shared<DetectionOutputParams>();
-    if (table->classCount() < 1) fail(Status::BadParameter, "op '%s': classCount is %d", name, table->classCount());
+    if (table->classCount() < 1)
+        fail(Status::BadParameter, "op '%s': classCount is %d, at least 1 is needed", name, table->classCount());
     const int code = table->codeType();
     if (code < 0 || code > 3) fail(Status::BadParameter, "op '%s': codeType %d is unknown", name, code);
     const float limits[] = {table->nmsThresholdold(), table->confidenceThreshold(), table->objectnessScore()};

@@ -14,7 +14,8 @@ ParamsPtr parseGroupNorm(const wire::Op& op, const ParseContext& context) {
     const wire::GroupNorm* table = op.main_as_GroupNorm();
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': GroupNorm without its parameter table", name);
-    if (table->group() < 1) fail(Status::BadParameter, "op '%s': %d groups", name, table->group());
+    if (table->group() < 1)
+        fail(Status::BadParameter, "op '%s': %d groups, at least 1 is needed", name, table->group());
     if (table->bSwish() != 0 && table->bSwish() != 1)
         fail(Status::BadParameter, "op '%s': bSwish is %d; it must be 0 or 1", name, table->bSwish());
     if (vectorSize(table->external()) != 0)

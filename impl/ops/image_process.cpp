@@ -31,7 +31,8 @@ void readMatrix(const flatbuffers::Vector<float>* list, ImageProcessParams& para
         fail(Status::BadParameter, "op '%s': the matrix has %u values, 9 are needed", name, list->size());
     std::copy(list->begin(), list->end(), params.matrix.begin());
     for (const double value : params.matrix)
-        if (!std::isfinite(value)) fail(Status::BadParameter, "op '%s': the matrix has the value %g", name, value);
+        if (!std::isfinite(value))
+            fail(Status::BadParameter, "op '%s': the matrix has the value %g, which is not finite", name, value);
 }
 
 ParamsPtr parseImageProcess(const wire::Op& op, const ParseContext& context) {

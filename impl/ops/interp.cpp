@@ -20,7 +20,8 @@ CoordinateMode legacyMode(bool halfPixelCenters, bool alignCorners, ResizeType t
 
 void checkScale(float scale, const char* name) {
     if (!std::isfinite(scale) || scale < 0)
-        fail(Status::BadParameter, "%s: a scale of %g", name, static_cast<double>(scale));
+        fail(Status::BadParameter, "%s: a scale of %g, it must be finite and not negative", name,
+             static_cast<double>(scale));
 }
 
 ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
@@ -41,7 +42,8 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
     if (mode == 6 && !mayBeLowered)
         fail(Status::NotSupported, "tf_crop_and_resize needs a region, and the file does not hold it");
     if (!std::isfinite(table->cubicCoeffA()))
-        fail(Status::BadParameter, "%s: a cubic coefficient of %g", name, static_cast<double>(table->cubicCoeffA()));
+        fail(Status::BadParameter, "%s: a cubic coefficient of %g is not finite", name,
+             static_cast<double>(table->cubicCoeffA()));
     auto p = std::make_shared<InterpParams>();
     p->cubicA = table->cubicCoeffA();
     p->type = static_cast<ResizeType>(type);
@@ -51,7 +53,7 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
     else
         p->mode = unknownMode || mode == 6 ? CoordinateMode::NotSet : static_cast<CoordinateMode>(mode);
     for (int i = 0; i < 3; ++i) {
-        if (sizes[i] < 0) fail(Status::BadParameter, "%s: an output extent of %d", name, sizes[i]);
+        if (sizes[i] < 0) fail(Status::BadParameter, "%s: an output extent of %d is negative", name, sizes[i]);
         // The lowered form of a plane has meaningless numbers for the depth.
         if (context.node.inputs.size() < 2 && !mayBeLowered) checkScale(scales[i], name);
         p->size[i] = sizes[i];
@@ -117,7 +119,8 @@ void applyList(const ShapeContext& context, Target& t) {
             }
             const float scale = floats[at];
             if (!std::isfinite(scale) || scale <= 0)
-                fail(Status::ComputeSizeError, "%s: a scale of %g", name, static_cast<double>(scale));
+                fail(Status::ComputeSizeError, "%s: a scale of %g, it must be finite and above 0", name,
+                     static_cast<double>(scale));
             t.out[axis] = scaled(t.in[axis], scale, name);
             t.ratio[axis] = 1.0 / static_cast<double>(scale);
         }
@@ -166,7 +169,8 @@ void applyDescription(const ShapeContext& context, Target& t) {
     for (int i = first; i < first + rank - 2; ++i) {
         checkScale(params.scale[i], name);
         if (!std::isfinite(params.offset[i]))
-            fail(Status::BadParameter, "%s: an offset of %g", name, static_cast<double>(params.offset[i]));
+            fail(Status::BadParameter, "%s: an offset of %g is not finite", name,
+                 static_cast<double>(params.offset[i]));
     }
     t.lowered = true;
 }

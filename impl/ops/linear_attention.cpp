@@ -37,7 +37,8 @@ ParamsPtr parseLinearAttention(const wire::Op& op, const ParseContext& context) 
     params->keyDepth = table->head_k_dim();
     params->valueDepth = table->head_v_dim();
     for (const int extent : {params->keyHeads, params->valueHeads, params->keyDepth, params->valueDepth})
-        if (extent <= 0) fail(Status::BadParameter, "op '%s': an extent of LinearAttention is %d", name, extent);
+        if (extent <= 0)
+            fail(Status::BadParameter, "op '%s': an extent of LinearAttention is %d, it must be above 0", name, extent);
     if (params->valueHeads % params->keyHeads != 0)
         fail(Status::BadParameter, "op '%s': %d heads of values for %d heads of keys", name, params->valueHeads,
              params->keyHeads);

@@ -15,7 +15,7 @@ ParamsPtr parseLrn(const wire::Op& op, const ParseContext& context) {
     if (table->regionType() != 0 && table->regionType() != 1)
         fail(Status::BadParameter, "op '%s': LRN region type %d is unknown", name, table->regionType());
     if (table->localSize() < 1 || table->localSize() > 1 << 15)
-        fail(Status::BadParameter, "op '%s': LRN window of %d", name, table->localSize());
+        fail(Status::BadParameter, "op '%s': an LRN window of %d, 1 to 32768 are possible", name, table->localSize());
     auto params = std::make_shared<LrnParams>();
     params->withinChannel = table->regionType() == 1;
     params->localSize = table->localSize();

@@ -14,7 +14,7 @@ namespace {
 void requireFinite(const std::vector<float>& values, const char* what, const char* name) {
     for (const float value : values)
         if (!std::isfinite(value))
-            fail(Status::BadParameter, "op '%s': a %s of %g", name, what, static_cast<double>(value));
+            fail(Status::BadParameter, "op '%s': a %s of %g is not finite", name, what, static_cast<double>(value));
 }
 
 ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {

@@ -30,7 +30,7 @@ std::shared_ptr<RoiParams> parseRegions(const wire::Op& op, const ParseContext& 
         fail(Status::BadParameter, "%s: %d x %d outputs of a region, 1 to %d are possible", name, p->height, p->width,
              kMaxPooled);
     if (!std::isfinite(p->scale))
-        fail(Status::BadParameter, "%s: a spatial scale of %g", name, static_cast<double>(p->scale));
+        fail(Status::BadParameter, "%s: a spatial scale of %g is not finite", name, static_cast<double>(p->scale));
     return p;
 }
 

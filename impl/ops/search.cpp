@@ -71,7 +71,8 @@ void shapeArg(const ShapeContext& context) {
     }
     if (context.in(0).type != DataType::Float32)
         fail(Status::NotSupported, "op '%s': the packed form of ArgMax takes float32 only", context.name());
-    if (params->topK < 1) fail(Status::BadParameter, "op '%s': the %lld largest", context.name(), asLong(params->topK));
+    if (params->topK < 1)
+        fail(Status::BadParameter, "op '%s': topK is %lld, at least 1 is needed", context.name(), asLong(params->topK));
     const int64_t lists = params->values ? 2 : 1;
     if (wholeImages(context)) {
         // As in Caffe's ArgMaxLayer: one list of positions per image, then one of values, in a tensor of rank 3 or

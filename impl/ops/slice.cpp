@@ -165,7 +165,8 @@ ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
     params->axis = table->axis();
     if (table->offset()) params->offset.assign(table->offset()->begin(), table->offset()->end());
     if (params->axis < 0 || params->axis > 3)
-        fail(Status::BadParameter, "op '%s': a crop from axis %lld", context.node.name.c_str(), asLong(params->axis));
+        fail(Status::BadParameter, "op '%s': a crop from axis %lld, 0 to 3 are possible", context.node.name.c_str(),
+             asLong(params->axis));
     return params;
 }
 

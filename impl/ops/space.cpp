@@ -23,7 +23,8 @@ ParamsPtr parseDepth(const wire::Op& op, const ParseContext& context) {
     params->block = table->blockSize();
     params->crd = table->mode() == wire::DepthToSpaceMode::CRD;
     if (params->block <= 0 || params->block > 32767)
-        fail(Status::BadParameter, "op '%s': a block size of %d", context.node.name.c_str(), table->blockSize());
+        fail(Status::BadParameter, "op '%s': a block size of %d, 1 to 32767 are possible", context.node.name.c_str(),
+             table->blockSize());
     return params;
 }
 

@@ -19,7 +19,7 @@ int extentOf(int value, int least, const char* what, const char* name) {
 CodeRange statedRange(int low, int high, const CodeRange& otherwise, const char* name) {
     if (low == 0 && high == 0) return otherwise;
     if (low < 0 || high > 255 || low > high)
-        fail(Status::BadParameter, "op '%s': results between %d and %d", name, low, high);
+        fail(Status::BadParameter, "op '%s': results between %d and %d are no range of codes", name, low, high);
     return {low, high};
 }
 
