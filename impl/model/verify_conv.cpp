@@ -73,9 +73,10 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
     const int64_t outputs = common.outputCount();
     const int64_t inputs = common.inputCount();
     const int64_t groups = common.group() == 0 ? 1 : common.group();
-    if (outputs < 1) place.fail(Status::BadParameter, "outputCount is %lld", asLong(outputs));
+    if (outputs < 1) place.fail(Status::BadParameter, "outputCount is %lld, at least 1 is needed", asLong(outputs));
     if (inputs < 0 || groups < 0)
-        place.fail(Status::BadParameter, "inputCount %lld, group %lld", asLong(inputs), asLong(groups));
+        place.fail(Status::BadParameter, "inputCount is %lld and group is %lld: a number is negative", asLong(inputs),
+                   asLong(groups));
     if (!isDepthwise(type) && outputs % groups != 0)
         place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", asLong(outputs),
                    asLong(groups));

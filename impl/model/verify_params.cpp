@@ -97,7 +97,7 @@ void verifyBlobs(const OpPlace& place, std::initializer_list<const wire::Blob*> 
 }
 
 void verifyScale(const OpPlace& place, const wire::Scale& scale) {
-    if (scale.channels() < 0) place.fail(Status::BadParameter, "channels is %d", scale.channels());
+    if (scale.channels() < 0) place.fail(Status::BadParameter, "channels is %d, which is negative", scale.channels());
     if (vectorSize(scale.scaleData()) > 0)
         requireLength(place, "scaleData", vectorSize(scale.scaleData()), scale.channels());
     if (vectorSize(scale.biasData()) > 0)
@@ -145,7 +145,7 @@ void verifyCommand(const OpPlace& place, const wire::LoopParam& loop, const wire
     if (vectorSize(command->size()) < 3 || vectorSize(command->view()) < operands)
         place.fail(Status::BadParameter, "a loop command needs 3 sizes and a view per operand");
     for (const int32_t size : *command->size())
-        if (size < 0) place.fail(Status::BadParameter, "a loop command has size %d", size);
+        if (size < 0) place.fail(Status::BadParameter, "a loop command has the negative size %d", size);
     for (const auto* view : *command->view())
         if (!view || vectorSize(view->stride()) < 3)
             place.fail(Status::BadParameter, "a view of a loop command needs 3 strides");
@@ -183,11 +183,13 @@ void verifyOpCounts(const OpPlace& place, const wire::Op& op) {
 
 void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam& loop) {
     if (loop.tensorNumber() < 0 || loop.loopNumber() < 0)
-        place.fail(Status::BadParameter, "%d local tensors and %d iterations", loop.tensorNumber(), loop.loopNumber());
+        place.fail(Status::BadParameter, "%d local tensors and %d iterations: a number is negative",
+                   loop.tensorNumber(), loop.loopNumber());
     for (const auto* ids : {loop.inputIndexes(), loop.outputIndexes()})
         for (uint32_t i = 0; ids && i < ids->size(); ++i)
             if (ids->Get(i) < 0 || ids->Get(i) >= loop.tensorNumber())
-                place.fail(Status::BadIndex, "local tensor %d of %d", ids->Get(i), loop.tensorNumber());
+                place.fail(Status::BadIndex, "an input or output is local tensor %d of %d", ids->Get(i),
+                           loop.tensorNumber());
     const bool matches = vectorSize(loop.inputIndexes()) == vectorSize(op.inputIndexes()) &&
                          vectorSize(loop.outputIndexes()) == vectorSize(op.outputIndexes()) &&
                          (!loop.extraTensorInfos() ||  // a static model describes the outputs elsewhere

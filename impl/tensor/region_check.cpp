@@ -33,7 +33,7 @@ void checkView(const View& view, const int64_t* size, int64_t elements, const ch
 
 void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what) {
     for (const int64_t size : region.size) {
-        if (size < 0) fail(Status::BadRange, "%s: a region of size %lld", what, asLong(size));
+        if (size < 0) fail(Status::BadRange, "%s: a region of the negative size %lld", what, asLong(size));
         if (size == 0) return;
     }
     if (checkedMul(checkedMul(region.size[0], region.size[1], what), region.size[2], what) > INT32_MAX)
