@@ -147,7 +147,8 @@ struct OpDef {
     // Whether the operator keeps something from run to run: it is never computed while planning, and loops and branches
     // may not have it. Null: it does not.
     bool (*keeps)(const Params& params) = nullptr;
-    // Operations of one execution, where a multiply-add counts as two. Null: the number of output elements.
+    // Operations of one execution, where a multiply-add counts as two. Null: one for each output element, or none where
+    // `geometry` is set, because operators that are data movement cost nothing.
     double (*flops)(const ShapeContext& context) = nullptr;
 };
 
