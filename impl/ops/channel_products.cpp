@@ -66,10 +66,6 @@ void geometryCosine(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-double cosineFlops(const ShapeContext& context) {
-    return 6.0 * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kChannelProductOps[] = {
@@ -78,7 +74,7 @@ constexpr OpDef kChannelProductOps[] = {
      .shape = shapeCosine,
      .geometry = geometryCosine,
      .valueInputs = contentOfInput2,
-     .flops = cosineFlops},
+     .flops = flopsPerInput<6>},
 };
 extern constinit const OpFamily channelProductOps = kChannelProductOps;
 

@@ -166,10 +166,6 @@ void geometryCol2Im(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-double col2ImFlops(const ShapeContext& context) {
-    return static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kColumnOps[] = {
@@ -180,7 +176,7 @@ constexpr OpDef kColumnOps[] = {
      .geometry = geometryCol2Im,
      .valueInputs = contentOfInput1,
      .shapeOnlyInputs = contentOfInput1,
-     .flops = col2ImFlops},
+     .flops = flopsPerInput<1>},
 };
 extern constinit const OpFamily columnOps = kColumnOps;
 

@@ -67,14 +67,10 @@ void shapeGroupNorm(const ShapeContext& context) {
     context.set(0, input.shape);
 }
 
-double groupNormFlops(const ShapeContext& context) {
-    return 8.0 * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kGroupNormOps[] = {
-    {.type = OpType::GroupNorm, .parse = parseGroupNorm, .shape = shapeGroupNorm, .flops = groupNormFlops},
+    {.type = OpType::GroupNorm, .parse = parseGroupNorm, .shape = shapeGroupNorm, .flops = flopsPerInput<8>},
 };
 extern constinit const OpFamily groupNormOps = kGroupNormOps;
 

@@ -56,17 +56,13 @@ void geometryHistogram(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-double histogramFlops(const ShapeContext& context) {
-    return 3.0 * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kHistogramOps[] = {{.type = OpType::Histogram,
                                     .parse = parseHistogram,
                                     .shape = shapeHistogram,
                                     .geometry = geometryHistogram,
-                                    .flops = histogramFlops}};
+                                    .flops = flopsPerInput<3>}};
 extern constinit const OpFamily histogramOps = kHistogramOps;
 
 }  // namespace mnnc

@@ -160,9 +160,6 @@ void lowerLayerNorm(const OpContext& context) {
     context.geometry.emit(std::move(norm));
 }
 
-double layerNormFlops(const ShapeContext& context) {
-    return 5.0 * static_cast<double>(context.in(0).elements());
-}
 }  // namespace
 
 constexpr OpDef kLayerNormOps[] = {
@@ -170,7 +167,7 @@ constexpr OpDef kLayerNormOps[] = {
      .parse = parseLayerNorm,
      .shape = shapeLayerNorm,
      .geometry = lowerLayerNorm,
-     .flops = layerNormFlops},
+     .flops = flopsPerInput<5>},
 };
 extern constinit const OpFamily layerNormOps = kLayerNormOps;
 

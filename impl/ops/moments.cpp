@@ -105,17 +105,13 @@ void geometryMoments(const OpContext& context) {
     emitMean(context, square, context.outputs[1], keeps, "/variance");
 }
 
-double momentsFlops(const ShapeContext& context) {
-    return 4.0 * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kMomentsOps[] = {{.type = OpType::Moments,
                                   .parse = parseMoments,
                                   .shape = shapeMoments,
                                   .geometry = geometryMoments,
-                                  .flops = momentsFlops}};
+                                  .flops = flopsPerInput<4>}};
 extern constinit const OpFamily momentsOps = kMomentsOps;
 
 }  // namespace mnnc

@@ -30,14 +30,10 @@ void shapeNormalize(const ShapeContext& context) {
     context.set(0, context.in(0).shape);
 }
 
-double normalizeFlops(const ShapeContext& context) {
-    return 5.0 * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kNormalizeOps[] = {
-    {.type = OpType::Normalize, .parse = parseNormalize, .shape = shapeNormalize, .flops = normalizeFlops},
+    {.type = OpType::Normalize, .parse = parseNormalize, .shape = shapeNormalize, .flops = flopsPerInput<5>},
 };
 extern constinit const OpFamily normalizeOps = kNormalizeOps;
 

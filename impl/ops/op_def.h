@@ -164,5 +164,10 @@ const OpDef* findOpDef(OpType type) noexcept;
 
 // The default shape rule, for families that call it explicitly.
 void copyShapes(const ShapeContext& context);
+// OpDef::flops of operators with this many operations for each element of input 0.
+template <int kOperations>
+double flopsPerInput(const ShapeContext& context) {
+    return kOperations * static_cast<double>(context.in(0).elements());
+}
 
 }  // namespace mnnc

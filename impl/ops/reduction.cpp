@@ -74,9 +74,6 @@ void lowerReduction(const OpContext& context) {
 uint32_t reductionContent(const Node& node) {
     return node.inputs.size() > 1 ? 2u : 0u;
 }
-double reductionFlops(const ShapeContext& context) {
-    return static_cast<double>(context.in(0).elements());
-}
 
 }  // namespace
 
@@ -86,7 +83,7 @@ constexpr OpDef kReductionOps[] = {
      .shape = shapeReduction,
      .geometry = lowerReduction,
      .valueInputs = reductionContent,
-     .flops = reductionFlops},
+     .flops = flopsPerInput<1>},
 };
 extern constinit const OpFamily reductionOps = kReductionOps;
 

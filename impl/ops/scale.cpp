@@ -94,16 +94,12 @@ void toScale(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-double instanceNormFlops(const ShapeContext& context) {
-    return 5.0 * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kScaleOps[] = {
     {.type = OpType::Scale, .parse = parseScale, .shape = shapeScale},
     {.type = OpType::BatchNorm, .parse = parseBatchNorm, .shape = shapeScale, .geometry = toScale},
-    {.type = OpType::InstanceNorm, .parse = parseBatchNorm, .shape = shapeInstanceNorm, .flops = instanceNormFlops},
+    {.type = OpType::InstanceNorm, .parse = parseBatchNorm, .shape = shapeInstanceNorm, .flops = flopsPerInput<5>},
 };
 extern constinit const OpFamily scaleOps = kScaleOps;
 

@@ -64,10 +64,6 @@ void geometrySegment(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-double segmentFlops(const ShapeContext& context) {
-    return static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kSegmentOps[] = {{.type = OpType::Segment,
@@ -75,7 +71,7 @@ constexpr OpDef kSegmentOps[] = {{.type = OpType::Segment,
                                   .shape = shapeSegment,
                                   .geometry = geometrySegment,
                                   .valueInputs = contentOfInput1,
-                                  .flops = segmentFlops}};
+                                  .flops = flopsPerInput<1>}};
 extern constinit const OpFamily segmentOps = kSegmentOps;
 
 }  // namespace mnnc

@@ -22,14 +22,10 @@ void shapeSoftmax(const ShapeContext& context) {
     context.set(0, context.in(0).shape);
 }
 
-double softmaxFlops(const ShapeContext& context) {
-    return 5.0 * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
 constexpr OpDef kSoftmaxOps[] = {
-    {.type = OpType::Softmax, .parse = parseSoftmax, .shape = shapeSoftmax, .flops = softmaxFlops},
+    {.type = OpType::Softmax, .parse = parseSoftmax, .shape = shapeSoftmax, .flops = flopsPerInput<5>},
 };
 extern constinit const OpFamily softmaxOps = kSoftmaxOps;
 
