@@ -8,6 +8,7 @@
 #include "mnn_generated.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"
+#include "ops/op_helpers.h"
 
 namespace mnnc {
 
@@ -281,10 +282,7 @@ void interpGeometry(const OpContext& context) {
 }
 
 uint32_t sizesInput(const Node& node) {
-    return node.inputs.size() > 1 && node.type != OpType::Resize ? 2u : 0u;
-}
-uint32_t secondInput(const Node& node) {
-    return node.inputs.size() > 1 ? 2u : 0u;
+    return node.type != OpType::Resize ? contentOfInput1(node) : 0u;
 }
 
 double interpFlops(const ShapeContext& context) {
@@ -308,7 +306,7 @@ constexpr OpDef interpDef(OpType type, ParamsPtr (*parse)(const wire::Op&, const
             .shape = interpShape,
             .geometry = interpGeometry,
             .valueInputs = sizesInput,
-            .shapeOnlyInputs = secondInput,
+            .shapeOnlyInputs = contentOfInput1,
             .flops = interpFlops};
 }
 

@@ -4,6 +4,7 @@
 #include "model/model.h"
 #include "model/wire_access.h"
 #include "ops/families.h"
+#include "ops/op_helpers.h"
 #include "ops/reduction.h"
 
 namespace mnnc {
@@ -71,10 +72,6 @@ void lowerReduction(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-uint32_t reductionContent(const Node& node) {
-    return node.inputs.size() > 1 ? 2u : 0u;
-}
-
 }  // namespace
 
 constexpr OpDef kReductionOps[] = {
@@ -82,7 +79,7 @@ constexpr OpDef kReductionOps[] = {
      .parse = parseReduction,
      .shape = shapeReduction,
      .geometry = lowerReduction,
-     .valueInputs = reductionContent,
+     .valueInputs = contentOfInput1,
      .flops = flopsPerInput<1>},
 };
 extern constinit const OpFamily reductionOps = kReductionOps;
