@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "mnn_generated.h"
+#include "net/rewrite_nodes.h"
 #include "ops/convolution.h"
 #include "ops/op_helpers.h"
 #include "ops/source.h"
@@ -43,66 +44,38 @@ bool keepsFormat(OpType type) {
     }
 }
 
-// The producers and consumers of each tensor, over all nodes of the file.
-class Links {
-  public:
-    Links(const NetGraph& graph, bool mainNet)
-        : graph_(graph),
-          makers_(graph.source->tensorNames.size(), 0),
-          readers_(makers_.size(), 0),
-          reader_(makers_.size(), kNoNode),
-          channelFirst_(makers_.size(), false) {
-        for (size_t i = 0; i < graph.nodes.size(); ++i) {
-            const Node& node = graph.nodes[i];
-            for (const int id : node.inputs) {
-                if (id < 0) continue;
-                ++readers_[at(id)];
-                reader_[at(id)] = i;
-            }
-            const bool first = node.def && makesChannelFirst(i, mainNet);
-            for (const int id : node.outputs) {
-                ++makers_[at(id)];
-                channelFirst_[at(id)] = first;
-            }
+// Whether axis 1 of the outputs of node `i` is the channel axis of convolutions, given that of its inputs.
+bool makesChannelFirst(const NetGraph& graph, size_t i, bool mainNet, const std::vector<bool>& channelFirst) {
+    const Node& node = graph.nodes[i];
+    switch (node.type) {
+        case OpType::Input:
+            return mainNet && node.params && node.paramsAs<InputParams>().format != Format::NHWC;
+        case OpType::Const:
+            return node.params && node.paramsAs<ConstParams>().format != Format::NHWC;
+        case OpType::ConvertTensor: {
+            const wire::TensorConvertInfo* table = graph.source->ops[i]->main_as_TensorConvertInfo();
+            return table && table->dest() != wire::MNN_DATA_FORMAT::NHWC;
         }
+        default:
+            break;
     }
+    if (!keepsFormat(node.type) || node.inputs.empty()) return false;
+    const bool operands = node.type == OpType::BinaryOp || node.type == OpType::Eltwise;
+    const auto end = operands ? node.inputs.end() : node.inputs.begin() + 1;
+    return std::all_of(node.inputs.begin(), end,
+                       [&](int id) { return id >= 0 && channelFirst[static_cast<size_t>(id)]; });
+}
 
-    // The only consumer of a tensor that has one producer, or kNoNode.
-    size_t onlyReader(int id) const {
-        return id >= 0 && makers_[at(id)] == 1 && readers_[at(id)] == 1 ? reader_[at(id)] : kNoNode;
+// By tensor: whether axis 1 is the channel axis of convolutions in every session.
+std::vector<bool> channelFirstTensors(const NetGraph& graph, bool mainNet) {
+    std::vector<bool> channelFirst(graph.source->tensorNames.size(), false);
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+        const Node& node = graph.nodes[i];
+        const bool first = node.def && makesChannelFirst(graph, i, mainNet, channelFirst);
+        for (const int id : node.outputs) channelFirst[static_cast<size_t>(id)] = first;
     }
-    bool madeOnce(int id) const { return id >= 0 && makers_[at(id)] == 1; }
-    // Whether axis 1 of the tensor is the channel axis of convolutions in every session.
-    bool channelFirst(int id) const { return channelFirst_[at(id)]; }
-
-  private:
-    static size_t at(int id) { return static_cast<size_t>(id); }
-
-    bool makesChannelFirst(size_t i, bool mainNet) const {
-        const Node& node = graph_.nodes[i];
-        switch (node.type) {
-            case OpType::Input:
-                return mainNet && node.params && node.paramsAs<InputParams>().format != Format::NHWC;
-            case OpType::Const:
-                return node.params && node.paramsAs<ConstParams>().format != Format::NHWC;
-            case OpType::ConvertTensor: {
-                const wire::TensorConvertInfo* table = graph_.source->ops[i]->main_as_TensorConvertInfo();
-                return table && table->dest() != wire::MNN_DATA_FORMAT::NHWC;
-            }
-            default:
-                break;
-        }
-        if (!keepsFormat(node.type) || node.inputs.empty()) return false;
-        const bool operands = node.type == OpType::BinaryOp || node.type == OpType::Eltwise;
-        const auto end = operands ? node.inputs.end() : node.inputs.begin() + 1;
-        return std::all_of(node.inputs.begin(), end, [&](int id) { return id >= 0 && channelFirst_[at(id)]; });
-    }
-
-    const NetGraph& graph_;
-    std::vector<int> makers_, readers_;
-    std::vector<size_t> reader_;
-    std::vector<bool> channelFirst_;
-};
+    return channelFirst;
+}
 
 // Whether a node is a plain convolution with its weights in the file and explicit channels.
 bool isPart(const Node& node) {
@@ -144,18 +117,19 @@ ParamsPtr joinedParams(const NetGraph& graph, const std::vector<size_t>& parts) 
     return joined;
 }
 
-std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size_t slice) {
+std::optional<Rewrite> groupedAt(const NetGraph& graph, const RewriteNodes& nodes,
+                                 const std::vector<bool>& channelFirst, size_t slice) {
     const Node& cut = graph.nodes[slice];
     const size_t count = cut.outputs.size();
     if (cut.type != OpType::Slice || !cut.def || cut.inputs.size() != 1 || count < 2) return {};
-    if (!links.madeOnce(cut.inputs[0]) || !links.channelFirst(cut.inputs[0])) return {};
+    if (nodes.maker(cut.inputs[0]) == kNoNode || !channelFirst[static_cast<size_t>(cut.inputs[0])]) return {};
 
     std::vector<size_t> parts;
     size_t join = kNoNode;
     for (size_t i = 0; i < count; ++i) {
-        const size_t part = links.onlyReader(cut.outputs[i]);
+        const size_t part = nodes.onlyReader(cut.outputs[i]);
         if (part == kNoNode || part <= slice || !isPart(graph.nodes[part])) return {};
-        const size_t reader = links.onlyReader(graph.nodes[part].outputs[0]);
+        const size_t reader = nodes.onlyReader(graph.nodes[part].outputs[0]);
         if (reader == kNoNode || reader <= part || (i > 0 && reader != join)) return {};
         join = reader;
         parts.push_back(part);
@@ -173,7 +147,7 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
 
     const Node& concat = graph.nodes[join];
     if (concat.type != OpType::Concat || !concat.def || !concat.params || concat.inputs.size() != count ||
-        concat.paramsAs<AxisParams>().axis != 1 || !links.madeOnce(concat.outputs[0]))
+        concat.paramsAs<AxisParams>().axis != 1 || nodes.maker(concat.outputs[0]) == kNoNode)
         return {};
     Rewrite rewrite;
     for (size_t i = 0; i < count; ++i) {
@@ -202,9 +176,11 @@ void rewriteGroupedConvolutions(NetGraph& graph, bool mainNet) {
     const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
                                  [](const Node& node) { return node.type == OpType::Slice; });
     if (!any) return;
-    const Links links(graph, mainNet);
+    const RewriteNodes nodes(graph);
+    const std::vector<bool> channelFirst = channelFirstTensors(graph, mainNet);
     for (size_t i = 0; i < graph.nodes.size(); ++i)
-        if (std::optional<Rewrite> rewrite = groupedAt(graph, links, i)) graph.rewrites.push_back(std::move(*rewrite));
+        if (std::optional<Rewrite> rewrite = groupedAt(graph, nodes, channelFirst, i))
+            graph.rewrites.push_back(std::move(*rewrite));
 }
 
 }  // namespace mnnc
