@@ -65,24 +65,28 @@ AttentionStep maskStep(const AttentionSizes& sizes, const Tensor& mask) {
     return step;
 }
 
+int intExtent(int64_t value, const char* what) {
+    if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld", what, asLong(value));
+    return static_cast<int>(value);
+}
+
+float scaleOf(const AttentionParams& params, const AttentionSizes& sizes) {
+    if (params.scale != 0 || sizes.depth == 0) return params.scale;
+    return static_cast<float>(1 / std::sqrt(static_cast<double>(sizes.depth)));
+}
+
 }  // namespace
 
 std::shared_ptr<const AttentionForm> attentionForm(const AttentionParams& params, const AttentionSizes& sizes,
                                                    const Tensor* mask, const Tensor* sinks, const char* what) {
-    const auto extent = [&](int64_t value) {
-        if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld", what, asLong(value));
-        return static_cast<int>(value);
-    };
     const auto form = std::make_shared<AttentionForm>();
-    form->heads = extent(checkedMul(sizes.batch, sizes.heads, what));
-    form->share = extent(sizes.heads / sizes.keyHeads);
-    form->queries = extent(sizes.queries);
-    form->keys = extent(sizes.keys);
-    form->depth = extent(sizes.depth);
-    form->valueDepth = extent(sizes.valueDepth);
-    form->scale = params.scale != 0 || sizes.depth == 0
-                      ? params.scale
-                      : static_cast<float>(1 / std::sqrt(static_cast<double>(sizes.depth)));
+    form->heads = intExtent(checkedMul(sizes.batch, sizes.heads, what), what);
+    form->share = intExtent(sizes.heads / sizes.keyHeads, what);
+    form->queries = intExtent(sizes.queries, what);
+    form->keys = intExtent(sizes.keys, what);
+    form->depth = intExtent(sizes.depth, what);
+    form->valueDepth = intExtent(sizes.valueDepth, what);
+    form->scale = scaleOf(params, sizes);
     form->q = operandOf(sizes, sizes.queries, sizes.heads, sizes.depth);
     form->k = operandOf(sizes, sizes.keys, sizes.keyHeads, sizes.depth);
     form->v = operandOf(sizes, sizes.keys, sizes.keyHeads, sizes.valueDepth);
@@ -216,20 +220,15 @@ void shapeAttention(const ShapeContext& context) {
 void emitKept(const OpContext& context) {
     const auto& params = context.node.paramsAs<AttentionParams>();
     const AttentionSizes sizes = keptSizes(context);
-    const auto extent = [&](int64_t value) {
-        if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld", context.name(), asLong(value));
-        return static_cast<int>(value);
-    };
+    const char* name = context.name();
     auto form = std::make_shared<KeptAttentionForm>();
     form->tensor = context.out(0).number;
-    form->rows = extent(sizes.queries);
-    form->heads = extent(sizes.heads);
-    form->keyHeads = extent(sizes.keyHeads);
-    form->depth = extent(sizes.depth);
-    form->valueDepth = extent(sizes.valueDepth);
-    form->scale = params.scale != 0 || sizes.depth == 0
-                      ? params.scale
-                      : static_cast<float>(1 / std::sqrt(static_cast<double>(sizes.depth)));
+    form->rows = intExtent(sizes.queries, name);
+    form->heads = intExtent(sizes.heads, name);
+    form->keyHeads = intExtent(sizes.keyHeads, name);
+    form->depth = intExtent(sizes.depth, name);
+    form->valueDepth = intExtent(sizes.valueDepth, name);
+    form->scale = scaleOf(params, sizes);
     form->masked = context.in(3).shape.rank() > 0;
     ValueCommand command = context.command();
     command.params = std::move(form);
