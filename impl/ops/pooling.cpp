@@ -101,9 +101,16 @@ Padding ownPadding(const PoolParams& p, const PoolAxis& axis, Padding stored) {
     return {total / 2, total - total / 2};
 }
 
-void setPadding(PoolAxis& axis, Padding padding) {
+PoolAxis makeAxis(const PoolParams& p, int64_t in, int64_t out, int64_t kernel, int64_t stride, Padding stored) {
+    PoolAxis axis;
+    axis.in = static_cast<int>(in);
+    axis.out = static_cast<int>(out);
+    axis.kernel = static_cast<int>(kernel);
+    axis.stride = static_cast<int>(stride);
+    const Padding padding = ownPadding(p, axis, stored);
     axis.begin = static_cast<int>(padding.begin);
     axis.end = static_cast<int>(padding.end);
+    return axis;
 }
 
 // Axis of a Pooling: 0 height, 1 width.
@@ -127,12 +134,7 @@ PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name)
     if (out < 1 || out > std::numeric_limits<int>::max())
         fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs", name, asLong(kernel),
              asLong(in), asLong(out));
-    PoolAxis axis;
-    axis.in = static_cast<int>(in);
-    axis.out = static_cast<int>(out);
-    axis.kernel = static_cast<int>(kernel);
-    axis.stride = static_cast<int>(stride);
-    setPadding(axis, ownPadding(p, axis, stored));
+    PoolAxis axis = makeAxis(p, in, out, kernel, stride, stored);
     axis.countsPadding = p.count == PoolCount::IncludePadding ||
                          (p.count == PoolCount::Default && p.padType == PoolPad::Explicit && p.pads.empty());
     return axis;
@@ -158,13 +160,7 @@ PoolAxis spatialAxis(const PoolParams& p, int i, int64_t in, const char* name) {
     if (out < 1 || out > std::numeric_limits<int>::max())
         fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs on axis %d", name,
              asLong(kernel), asLong(in), asLong(out), i);
-    PoolAxis axis;
-    axis.in = static_cast<int>(in);
-    axis.out = static_cast<int>(out);
-    axis.kernel = static_cast<int>(kernel);
-    axis.stride = static_cast<int>(stride);
-    setPadding(axis, ownPadding(p, axis, stored));
-    return axis;
+    return makeAxis(p, in, out, kernel, stride, stored);
 }
 
 void poolingShape(const ShapeContext& context) {
