@@ -1,7 +1,6 @@
 // mnn_interpreter_*: queries a model, and destroys it.
 #include <span>
 
-#include "c_api/graph_text.h"
 #include "c_api/guard.h"
 
 using namespace mnnc;

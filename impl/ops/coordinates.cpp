@@ -2,8 +2,7 @@
 #include "ops/coordinates.h"
 
 #include <algorithm>
-
-#include "ops/matmul.h"
+#include <iterator>
 
 namespace mnnc {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/checked.h"
 #include "mnn_generated.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"

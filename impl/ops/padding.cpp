@@ -2,7 +2,6 @@
 // output is the product of the segments. Negative pads crop.
 #include <algorithm>
 
-#include "base/checked.h"
 #include "mnn_generated.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"

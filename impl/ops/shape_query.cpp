@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/checked.h"
 #include "mnn_generated.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"

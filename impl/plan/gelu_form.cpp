@@ -6,7 +6,6 @@
 #include <cmath>
 #include <optional>
 
-#include "ops/unary.h"
 #include "plan/activation_forms.h"
 
 namespace mnnc {

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "base/error.h"
-#include "plan/storage_location.h"
 #include "session/pipeline.h"
 #include "session/value.h"
 
