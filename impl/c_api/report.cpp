@@ -44,7 +44,7 @@ std::string planText(const Session& session, const std::string_view* pass) {
     bool recorded = false;
     for (size_t i = 0; i < session.paths().size(); ++i) {
         const SessionContext& path = session.paths()[i].context();
-        recorded |= path.recordsPlans;
+        recorded |= path.settings.recordsPlans;
         appendPlan(session, path, pass, session.paths().size() > 1 ? format("path %zu, ", i) : "", text);
     }
     if (!recorded) fail(Status::BadState, "the session did not record its plan: config.record_plan was 0");

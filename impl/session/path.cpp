@@ -171,8 +171,6 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     if (config.backend.precision != Precision::Low) context_.fp32Nodes.clear();
     context_.weights = interpreter_->weights.get();
     context_.pool = context_.cpu->runPool();
-    context_.recordsPlans = config.recordPlans;
-    context_.measuresAlgorithms = config.measureAlgorithms;
     context_.settings = {config.backend,
                          std::move(context_.settings.hostBackends),
                          std::move(context_.settings.hostBackups),

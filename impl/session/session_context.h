@@ -37,8 +37,7 @@ struct SessionContext {
     struct {
         int64_t encoded = 0, executions = 0;  // encoded operators, executions of commands
     } counts;
-    bool recordsPlans = false, measuresAlgorithms = false;
-    PlanTexts planTexts;  // where recordsPlans
+    PlanTexts planTexts;  // where settings.recordsPlans
     bool asksHost() const noexcept { return !settings.hostBackends.empty() || !settings.hostBackups.empty(); }
     bool keepsFp32(int node) const noexcept {
         return node >= 0 && static_cast<size_t>(node) < fp32Nodes.size() && fp32Nodes[static_cast<size_t>(node)];

@@ -69,7 +69,7 @@ std::unique_ptr<BoundProgram> Stage::exchange(std::unique_ptr<BoundProgram> prog
 void Stage::bind() {
     if (!program_) return;
     program_->bind(memory_, tensors_);
-    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = (*program_)->texts;
+    if (context_.settings.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = (*program_)->texts;
 }
 
 void Stage::shrink() {

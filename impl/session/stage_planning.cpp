@@ -64,7 +64,7 @@ class Stage::Planning {
         encodeAll(graph);
         findOpenInputs(graph);
         PassObserver observer;
-        if (context_.recordsPlans)
+        if (context_.settings.recordsPlans)
             observer = [this](const char* pass, const std::string& text) { program_.texts.push_back({pass, text}); };
         const auto temporary = [this](const Operand& like) {
             return program_.tensors.addLike(like, numbers_, stage_.index_);
@@ -91,8 +91,8 @@ class Stage::Planning {
                             numbers_,
                             &program_.tensors,
                             stage_.index_,
-                            context_.recordsPlans,
-                            context_.measuresAlgorithms};
+                            context_.settings.recordsPlans,
+                            context_.settings.measuresAlgorithms};
         context.before = before_ ? &before_->executions : nullptr;
         context.made = &program_.executions;
         context.isOpen = [this](const Operand* tensor) { return program_.openInput(tensor->number) != nullptr; };
