@@ -9,14 +9,6 @@
 
 namespace mnnc {
 
-namespace {
-
-int64_t pagesOf(int64_t rows) {
-    return (rows + kKeptPageRows - 1) / kKeptPageRows;
-}
-
-}  // namespace
-
 std::shared_ptr<KeptState> KeptStates::stateFor(const KeptForm& form, const std::string& name) {
     const auto isBefore = [](const std::unique_ptr<Kept>& kept, int tensor) {
         return kept->state->form.tensor < tensor;
@@ -46,7 +38,7 @@ std::shared_ptr<KeptState> KeptStates::stateFor(const KeptForm& form, const std:
 }
 
 void KeptStates::makeRoom(int64_t length) {
-    const auto pages = static_cast<size_t>(pagesOf(length));
+    const auto pages = static_cast<size_t>(ceilDiv(length, kKeptPageRows));
     for (const auto& kept : kept_) {
         KeptState& state = *kept->state;
         if (state.form.heads == 0 || state.pages.size() >= pages) continue;
@@ -194,7 +186,7 @@ void KeptStates::reserve(int64_t length) {
 }
 
 void KeptStates::shrink() noexcept {
-    dropPages(static_cast<size_t>(pagesOf(length_)));
+    dropPages(static_cast<size_t>(ceilDiv(length_, kKeptPageRows)));
 }
 
 void KeptStates::useHalves(bool halves) {
