@@ -74,7 +74,7 @@ class CpuBackend final : public Backend {
     std::shared_ptr<ThreadPool> pool_;
     BackendConfig config_;
     WeightStore& weights_;
-    ThreadPool* leased_ = nullptr;      // of the call of the session under way
+    ThreadPool* leased_ = nullptr;      // the pool of the session's call under way; null between calls
     std::unique_ptr<CpuBackend> fp32_;  // makes executions of commands that keep 32 bits; null: this one does
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// Which inputs of the fused command are rotated, and by which.
+// The inputs of the fused command, by their index, and the half of x that is negated.
 struct RotaryForm {
     size_t x = 0, cosines = 0, sines = 0;
     bool negatesUpper = true;
@@ -106,7 +106,7 @@ struct RowPlaces {
     int64_t offset, step;
 };
 
-// Whether a region copies rows of `length` elements, one after another.
+// Returns whether a region copies rows of `length` elements, one after another.
 bool copiesRows(const Region& region, int64_t rows, int64_t length, const RowPlaces& from, const RowPlaces& to) {
     if (region.src.offset != from.offset || region.dst.offset != to.offset) return false;
     int64_t done = 1;
@@ -146,7 +146,7 @@ class RotaryReader {
   private:
     const Command& command(Id id) const { return graph_.command(id); }
 
-    // Whether a command makes one float tensor of float tensors, and does nothing else.
+    // Returns whether a command makes one float tensor of float tensors, and does nothing else.
     bool isPlain(Id id, OpType type) const {
         if (id == CommandGraph::kNone || graph_.isControl(id)) return false;
         const Command& c = command(id);
@@ -161,7 +161,7 @@ class RotaryReader {
         return params && params->code == code && !params->relu;
     }
 
-    // The product of the exchanged halves, which are its input `side`, and the sines.
+    // Reads the product of the exchanged halves, which are its input `side`, and the sines.
     bool readTurned(Id product, size_t side) {
         const Operand* halves = command(product).inputs[side];
         sines_ = command(product).inputs[1 - side];
@@ -178,7 +178,7 @@ class RotaryReader {
                graph_.producerCount(x_) <= 1 && isFactor(*sines_) && command(product).outputs[0]->shape == x_->shape;
     }
 
-    // The half that the Raster puts at the beginning of rows (0) or behind it (1). It is the other half of x.
+    // Reads the half that the Raster puts first (place 0) or second (1) in each row, which is the other half of x.
     bool readHalf(Id join, size_t place) {
         const int64_t half = length_ / 2, to = place == 0 ? 0 : half;
         const std::vector<Region>& regions = command(join).regions;
@@ -205,7 +205,7 @@ class RotaryReader {
         return true;
     }
 
-    // The product of x and the cosines.
+    // Reads the product of x and the cosines.
     bool readPlain(Id product) {
         const std::vector<Operand*>& inputs = command(product).inputs;
         const size_t at = inputs[0] == x_ ? 0 : 1;
@@ -213,7 +213,7 @@ class RotaryReader {
         return inputs[at] == x_ && isFactor(*cosines_) && command(product).outputs[0]->shape == x_->shape;
     }
 
-    // Whether it has a value for each element of a row, and is broadcast to the shape of x.
+    // Returns whether a factor has a value for each element of a row, and is broadcast to the shape of x.
     bool isFactor(const Operand& tensor) const {
         const Shape& shape = x_->shape;
         const int lead = shape.rank() - tensor.shape.rank(), last = tensor.shape.rank() - 1;

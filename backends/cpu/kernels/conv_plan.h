@@ -20,8 +20,9 @@ class ConvPlanBase {
     virtual ~ConvPlanBase() = default;
     // A name for people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4",
     // "dilated winograd4", "phased direct", "separate winograd4", "depthwise", "grouped", "first", "deconv",
-    // "depthwise_deconv". ".bf16", ".fp16" or ".int16" follow it when the products are of that type, ".w8" or ".w4"
-    // when the weights stay quantised. Plans of int8 begin with "int8 ".
+    // "depthwise_deconv". Winograd's names add a window other than 3x3 and a stride: "winograd2.5x5.stride2". ".bf16",
+    // ".fp16" or ".int16" follow when the products are of that type, ".taps" when each run transforms Winograd's
+    // weights, ".w8" or ".w4" when the weights stay quantised. Names of int8 plans begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;
     // Two plans with the same variant pack the same weights to the same bytes.

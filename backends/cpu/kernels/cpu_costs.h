@@ -39,7 +39,7 @@ struct TaskSizes {
     double f32 = 1 << 18;  // bf16 as well
     double s16s8 = 1 << 19;
     double u8s8 = 1 << 20;
-    double fetch = 24;  // fetching a weight takes the time of so many multiply-adds
+    double fetch = 24;  // multiply-adds in the time that it takes to fetch a weight
 };
 
 // The costs of a step of a tile of products. Vectors are those of the instruction set.
@@ -56,8 +56,8 @@ struct TileCosts {
 // and direct products are measured; those of other implementations are not calibrated.
 struct CycleCosts {
     TileCosts tile;
-    // Weights come from memory once per run, at so many bytes a cycle. Products hide little of it: this part of the
-    // shorter time is added to the longer one.
+    // Weights come from memory once per run. Of the time of reading and the time of products, `exposedTraffic` of the
+    // shorter one is added to the longer one, because products hide little of the reading.
     double weightBytesPerCycle = 9.5;
     double exposedTraffic = 0.8;
     // The cost to expand a vector of quantised weights, and to copy a vector of the input into a map with a border.

@@ -7,9 +7,18 @@
 //     #include "hwy/foreach_target.h"
 //     #include "hwy/highway.h"
 //     HWY_BEFORE_NAMESPACE();
-//     namespace mnnc { namespace HWY_NAMESPACE { ... const MyTable& myTable() { static constexpr MyTable
-//     t{...}; return t; } } } HWY_AFTER_NAMESPACE(); #if HWY_ONCE namespace mnnc { const MyTable& myTable(Isa
-//     isa) { MNNC_SELECT(isa, myTable) } } #endif
+//     namespace mnnc {
+//     namespace HWY_NAMESPACE {
+//     const MyTable& myTable() { static constexpr MyTable t{...}; return t; }
+//     }  // namespace HWY_NAMESPACE
+//     }  // namespace mnnc
+//     HWY_AFTER_NAMESPACE();
+//     #if HWY_ONCE
+//     namespace mnnc {
+//     const MyTable& myTable(Isa isa) { MNNC_SELECT(isa, myTable) }
+//     }  // namespace mnnc
+//     #endif
+//
 // Highway's own dispatcher is not used: it keeps its choice in process-wide state inside libhwy.
 #pragma once
 

@@ -13,8 +13,8 @@
 namespace mnnc::cpu {
 
 // A part of an input: K x N values, N x K where transposed, and the maximum number of rows that it is multiplied with
-// at once. besideN: the number of columns of another constant (`beside`, from besideOffset on) that lie behind these,
-// where both are K x N.
+// at once. Where both are K x N, besideN columns of another constant input (`beside`, from besideOffset on) may follow
+// its columns.
 struct MatrixPart {
     size_t input = 0;
     int64_t offset = 0;
@@ -84,8 +84,7 @@ class PackedMatrix {
             packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_), frame.pool());
     }
     // C = A B + bias + residual, where the latter two are not null; the residual has the layout of C and may be C.
-    // number: that of the product, counted over all runs; every second product of a single row goes backwards, see
-    // GemmArgs.
+    // `number` counts the products of all runs; every second product of a single row goes backwards, see GemmArgs.
     void multiply(const CpuBackend& backend, const float* a, int rows, float* c, size_t ldc, const float* bias,
                   const float* residual, uint64_t number, void* scratch, ThreadPool& pool) const {
         GemmArgs args;

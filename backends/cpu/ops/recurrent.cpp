@@ -16,10 +16,10 @@ namespace mnnc::cpu {
 
 namespace {
 
-// The products of the inputs that are computed at once: that many rows, or more where a batch needs more for that many
-// steps, since the weights of the inputs are read anew each time. They never exceed kMaxRows rows.
+// The rows of inputs that are multiplied at once: kRows, or more where kSteps steps of a batch have more rows, because
+// each product reads the weights of the inputs anew. They are at most kMaxRows.
 constexpr int64_t kRows = 128, kSteps = 16, kMaxRows = 384;
-// The fewest multiply-adds of a step for which waiting for another thread in each step is worth it, about two
+// The fewest multiply-adds of a step for which it pays to wait for another thread in each step, which takes about two
 // microseconds.
 constexpr double kSharedStep = 1 << 17;
 constexpr double kSplitStep = 4e6;  // multiply-adds of a step that several threads share

@@ -1,3 +1,4 @@
+// Finds an operator in the tables of all families.
 #include "backends/cpu/ops/table.h"
 
 #include "backends/cpu/ops/families.h"

@@ -1,3 +1,4 @@
+// Chooses the 2-D convolutions for the slices of a 3-D convolution.
 #include "backends/cpu/ops/volume_plan.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Direct and transposed convolutions that skip the taps outside of the map: with a large dilation or a small map these
-// are most of them. Outputs with the same taps inside are a rectangle, whose products read the input itself.
+// Direct and transposed convolutions that skip the taps outside of the map, which are most of the taps where the
+// dilation is large or the map is small. Outputs with the same taps inside of the map form a rectangle, whose products
+// read the input itself.
 #include <utility>
 
 #include "backends/cpu/kernels/chunks.h"

@@ -16,13 +16,14 @@ class ConvPlan : public ConvPlanBase {
   public:
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
-    // Gives the same results. Where a run reads little but weights, it reads them from their end: see runInTurn().
+    // Gives the same results as run(). Where a run reads little but weights, this one begins with the last of them: see
+    // runInTurn().
     virtual void runBackwards(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                               ThreadPool& pool) const {
         run(src, packed, dst, post, scratch, pool);
     }
-    // Every second run goes backwards, so that it begins with the weights that are still in the cache. number: that of
-    // the run.
+    // Every second run goes backwards, so that it begins with the weights that are still in the cache. `number` counts
+    // the runs.
     void runInTurn(uint64_t number, const float* src, const void* packed, float* dst, const PostOps& post,
                    void* scratch, ThreadPool& pool) const {
         if (number % 2 != 0)

@@ -16,12 +16,13 @@ bool fillsVectors(const Kernels& k, const ConvShape& shape, int groups);
 // First layers and groups stay float.
 bool roundsToBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
-// Adds the time to read so many bytes of weights from memory to the cycles of products.
+// Returns the cycles of products whose weights, `bytes` bytes, are read from memory at the same time. Products hide
+// only a part of the reading.
 double withTraffic(const Kernels& k, double cycles, double bytes);
 
-// Returns the cycles for memory that is used in so many pieces, one after another. The part of a piece beyond twice the
-// second level cache moves to or from the next level `times` times. A line that is written is fetched first. Measured
-// with up to 2048 channels.
+// Returns the cycles to move `bytes` bytes of memory that are used in `pieces` pieces, one after another. The part of a
+// piece beyond twice the second level cache moves to or from the next level `times` times. A line that is written is
+// fetched first. Measured with up to 2048 channels.
 double spilledCycles(const Kernels& k, double bytes, int pieces, int times);
 
 // The work of products: `rows` rows of `columns` pixels with kernels of `taps` taps.

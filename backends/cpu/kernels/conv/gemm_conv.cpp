@@ -14,8 +14,9 @@ namespace mnnc {
 namespace {
 
 alignas(64) constexpr float kNoBias[4 * 16] = {};
-// Either weights are read again for each part of the input, or the input for each panel. Reading an element of the
-// input takes the time of so many weights, which follow one another in memory. Measured.
+// Either the weights are read again for each part of the input, or the input is read again for each panel. An element
+// of the input takes this many times as long to read as a weight, because weights follow one another in memory.
+// Measured.
 constexpr double kPanelReads = 1.5;
 constexpr int64_t kMinPixelChunk = 36;  // pixels: fewer would leave tiles of products half empty
 
@@ -129,8 +130,8 @@ Split GemmConvPlan::splitOf(size_t index, int threads) const {
 }
 
 // Walks write different parts of the map, so that their tasks can be computed together: walk after walk, or where
-// weights are read once, all walks of a panel before the next panel. A job has some of the walks at most, because a run
-// allocates nothing for a longer list.
+// weights are read once, all walks of a panel before the next panel. A job has at most kTogether walks: a run may not
+// allocate memory for a longer list.
 template <typename T>
 void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const {
     constexpr size_t kTogether = 16;

@@ -1,4 +1,4 @@
-// Products row by row, under direct and transposed convolutions: of floats or of bf16.
+// Products row by row, which direct and transposed convolutions use: of floats or of bf16.
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Group convolutions whose groups are smaller than a vector: computed over planes, whole vectors of pixels at a time.
+// Convolutions whose groups are smaller than a vector: they are computed over planes, a vector of pixels at a time.
 
 #include <algorithm>
 #include <cstring>

@@ -6,15 +6,16 @@
 namespace mnnc {
 namespace {
 
-// Returns into how many pieces the rows of every panel are cut. Each piece computes rows of the map between again, in
-// the time of `again` rows of the result.
+// Returns into how many pieces the rows of every panel are cut. Each piece computes some rows of the intermediate map
+// once more, which takes as long as `again` rows of the result.
 int piecesFor(int panels, int rows, int again, int threads) {
     if (threads == 1) return 1;
     const int maxPieces = std::max(1, rows / 8);
     int pieces = std::min(maxPieces, ceilDiv(2 * threads, panels));
     while (panels * pieces % threads != 0 && panels * pieces < 8 * threads && pieces < maxPieces) ++pieces;
     if (panels * pieces >= 2 * threads) return pieces;
-    // Some threads would wait for others: smaller pieces are better where what they compute again takes less time.
+    // Some threads would wait for others. Smaller pieces are better where the rows that they compute again take less
+    // time than this wait.
     const auto time = [&](int n) { return int64_t{ceilDiv(panels * n, threads)} * (ceilDiv(rows, n) + again); };
     for (int n = pieces + 1; n <= rows / 2; ++n)
         if (time(n) < time(pieces)) pieces = n;
@@ -147,8 +148,8 @@ void PointwiseDepthwisePlan::runBands(const Job& job, Rows piece, float* memory)
                      halos + panel * haloFloats());
 }
 
-// Makes rows of a panel. `halo` holds rows of the intermediate map that the previous band of the piece made and this
-// one reads, too; afterwards those for the next band.
+// Makes rows of a panel. At first `halo` holds the rows of the intermediate map that the previous band of the piece has
+// made and this band reads, too; afterwards it holds those for the next band.
 void PointwiseDepthwisePlan::runPanel(const Job& job, int panel, Rows rows, Rows piece, float* strip,
                                       float* halo) const {
     const TileableConv& tiles = *pointwise_->tileable();

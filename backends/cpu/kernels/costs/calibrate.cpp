@@ -136,8 +136,8 @@ class Calibration {
         costs.fewOutputsCall = std::clamp(one - ofTile * costs.fewOutputsReduce, 0.0, 1000.0);
     }
 
-    // Blocks of maps beyond the second level cache, like those of a net, and transforms that fill as much of that cache
-    // as a chunk's. Each call takes the next block of both.
+    // Together the blocks of maps are larger than the second level cache, as in a net; the transforms fill as much of
+    // that cache as those of a chunk. Each call takes the next block of maps and of transforms.
     struct Maps {
         int tilesW, tiles, points;
         ptrdiff_t pointStride;

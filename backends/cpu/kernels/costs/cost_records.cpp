@@ -120,7 +120,8 @@ const CostRecord& nearestRecord(Isa isa, const CoreKind& kind) {
         const double sets = arm != (isa == Isa::Neon) ? 1000
                             : arm                     ? 0
                                                       : std::abs(static_cast<int>(record.isa) - static_cast<int>(isa));
-        // A more distant instruction set outweighs any difference of instructions, and that any difference of caches.
+        // A more distant instruction set outweighs any difference of instructions, and a difference of instructions
+        // outweighs any difference of caches.
         return named ? -1
                      : 1e6 * sets + 1000.0 * ((record.kind.dotProd != kind.dotProd) + (record.kind.i8mm != kind.i8mm)) +
                            distance(record.kind.caches.level1Data, kind.caches.level1Data) +

@@ -47,8 +47,8 @@ struct Tiles {
 };
 
 // 32 registers hold the sums of a tile beside the inputs of a row, and often the weights. 16 registers hold enough sums
-// beside one input and the weights of a row; but with stride 2 these wait for one another where a row has few taps.
-// Without vector instructions the compiler keeps all of it in memory.
+// beside one input and the weights of a row; but with stride 2 the sums wait for one another where a row has few taps.
+// Without vector instructions the compiler keeps sums and inputs in memory.
 constexpr bool kManyRegisters = P == 16 || HWY_ARCH_ARM_A64;
 constexpr bool kFewRegisters = !kManyRegisters && HWY_TARGET != HWY_EMU128;
 template <int K, int S>
@@ -141,7 +141,7 @@ template <int K, int S, int R, int C>
 HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& args, const Tiles& tiles, V lo, V hi) {
     const D d;
     constexpr int kRows = (R - 1) * S + K;
-    // All is copied: otherwise the compiler must assume that a store of an output changes it.
+    // The arguments are copied, because the compiler must assume that a store of an output changes them.
     const DepthwiseArgs t = args;
     const ptrdiff_t line = ptrdiff_t(t.shape->ow) * P;
     const V bias = hn::LoadU(d, t.bias);

@@ -17,8 +17,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The taps of an axis that outputs of one phase take. Tap i is first + i * step and reads `move` places before tap i -
-// 1.
+// The taps of an axis that outputs of one phase take. Tap i is first + i * step, and reads the input `move` places
+// before the tap that precedes it.
 struct PhaseTaps {
     int first, step, count, place, move;
 

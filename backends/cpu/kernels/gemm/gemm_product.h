@@ -49,8 +49,9 @@ inline void product(const Kernels& k, const Bf16PanelArgs& t) {
     k.bf16->panel(t);
 }
 
-// `a` is row m0 of A with all its terms; `weights` are the terms k0..k1 of the panel, `next` is read after them (null:
-// the memory behind them). The first part of a sum adds the residual, the last part does the rest of the epilogue.
+// Computes a part of a panel. `a` is row m0 of A with all its terms; `weights` are the terms k0..k1 of the panel;
+// `next` are the weights to prefetch (null: those behind `weights`). The first part of a sum adds the residual, the
+// last part does the rest of the epilogue.
 template <typename T>
 void runPanel(const Product& g, const PanelPart& part, const T* a, size_t lda, const T* weights,
               const T* next = nullptr) {

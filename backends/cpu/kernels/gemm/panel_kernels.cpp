@@ -18,17 +18,19 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Tiles of so few rows wait for their weights, which the CPU prefetches by the strides of single load instructions.
-// Their loops are kept short, so that each load instruction has a short stride.
+// Tiles of at most this many rows wait for their weights, which the CPU prefetches by the stride of each load
+// instruction. Their loops are kept short, so that these strides are short.
 constexpr int kStreamedRows = 2;
 
-// Channels that a tail takes at once: fewer on CPUs for which code is small rather than fast.
+// The channels of a tail that are multiplied in one step: fewer for instruction sets whose code is kept small rather
+// than fast.
 constexpr int kTailSteps = P > 4 || MNNC_NEON64 ? 4 : 2;
 
 // Whether taps of three and four channels have code of their own.
 constexpr bool kShortTaps = P == 8;
 
-// A tile prefetches as much of the next panel as one of its own vectors has in so many channels.
+// A tile prefetches one cache line of the next panel for each group of this many channels: the weights of one vector of
+// outputs for these channels fill a line.
 constexpr int kFetchChannels = 16 / P;
 
 #if MNNC_NEON64
@@ -129,8 +131,8 @@ HWY_INLINE void takeShortTaps(D d, V (&acc)[R][NB], const PanelArgs& t, const fl
     }
 }
 
-// A tile of one vector of outputs whose taps have a vector of channels, as in groups of so many channels: loops over
-// blocks and channels, and what they prefetch, would take half of the time.
+// A tile of one vector of outputs whose taps have one vector of channels, as in convolutions whose groups fill a
+// vector. Loops over blocks and channels, and their prefetches, would take half of the time.
 template <int R>
 HWY_NOINLINE void vectorTileF32(const PanelArgs& t, const float* a, float* dst, const float* residual, Ahead) {
     const D d;

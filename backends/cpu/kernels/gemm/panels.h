@@ -10,7 +10,8 @@
 
 namespace mnnc {
 
-// Returns the cycles of one k step of a tile of R rows and nb blocks. Prefetching takes about one more load.
+// Returns the cycles of one k step of a tile of R rows and nb blocks. Its prefetches take about as long as one more
+// load.
 inline double tileCycles(const TileCosts& c, int rows, int nb) {
     const double fma = rows * nb / c.multiplyAdds, loads = (rows * c.rowLoads + nb + 1) / c.loads;
     const double both = std::max(fma, loads) + (1 - c.hiddenLoads) * std::min(fma, loads);
@@ -78,7 +79,7 @@ struct GemmSize {
     double pixels;       // of all units
     double weights;      // of one panel
     double minWork;      // multiply-adds of a task: TaskSizes
-    double fetch;        // fetching a weight takes the time of so many multiply-adds
+    double fetch;        // multiply-adds in the time that it takes to fetch a weight: TaskSizes
     double unitMap = 0;  // elements of the input and the output of a unit
 };
 

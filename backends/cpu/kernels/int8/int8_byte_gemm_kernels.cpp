@@ -22,8 +22,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The tile is R pixels by NB blocks of output channels, with all sums in registers. Sums only wait for additions, so
-// that nine are enough; the registers that remain hold two steps of a pixel and their products.
+// The tile is R pixels by NB blocks of output channels, with all sums in registers. Nine sums are enough, because each
+// waits only for an addition; the other registers hold two steps of a pixel and their products.
 constexpr int kMaxBlocks = 3;
 constexpr int kMaxRows[5] = {0, 8, 4, 3, 0};
 

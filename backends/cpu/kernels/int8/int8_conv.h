@@ -9,7 +9,7 @@
 
 namespace mnnc {
 
-// The operations that follow the sums of (x + 128) * w. Its arrays cover whole blocks.
+// The operations that follow the sums of (x + 128) * w. The arrays cover whole blocks of channels.
 struct Int8Post {
     const float* scale = nullptr;
     const float* offset = nullptr;  // dense

@@ -217,7 +217,7 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
     const int ownGroups = (s.kh + kRows - 1) / kRows, maxGroups = (s.kh + 2 * kRows - 2) / kRows;
     const int span = (s.kw - 1) * s.dilateW + 1;
     const ptrdiff_t weightBytes = s.kw * maxGroups * kColumn;
-    // Rows that are apart, and lines that are too long, are made for each output row.
+    // Output rows share lines, unless the kernel is dilated in height or the lines are too long to be kept.
     const bool shares = s.dilateH == 1 && kRows * weightBytes <= kMovedWeightBytes &&
                         ptrdiff_t(span) * maxGroups * kColumn <= kInt8LineBytes;
     HWY_ALIGN char moved[kMovedWeightBytes];

@@ -64,7 +64,8 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.panel = gemm.panel;
     table.depthwise = int8DepthwiseKernel(isa, bytes ? Int8Product::Pairs : product);
     table.widen = table.zero == 0 ? &copyAsIs : elements.widen[vnni];
-    // Blocks are short with AVX2: rows of pixels that are read at so many places miss the first level cache.
+    // With AVX2 blocks of channels are short, so a row of pixels is read at many places and misses the first level
+    // cache.
     table.widenPixels = isa != Isa::Avx2 ? nullptr
                         : bytes          ? elements.copyPixels
                         : pairs          ? elements.widenPixels
@@ -93,7 +94,8 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
 }  // namespace
 
 const Int8Kernels* int8Kernels(Isa isa, Int8Product product) {
-    // There is one for each product; that of pairs stands for products that do not exist.
+    // There is one table for each kind of products; where the CPU or this build lacks a kind, its place holds the table
+    // of pairs.
     using Tables = std::array<Int8Kernels, 5>;
     static const auto tables = [] {
         std::array<Tables, std::size(kIsas)> all;

@@ -59,8 +59,8 @@ size_t ownBytes(const AttentionArgs& a) {
     return kScoreBytes + strips(a) + rowBytes(a.queriesTransposed, a.depth) + rowBytes(a.outTransposed, a.valueDepth);
 }
 
-// Where there are enough heads, a thread packs the keys and values of one head and computes it while they are in its
-// cache. Otherwise the threads divide the queries of a head.
+// Returns whether there are enough heads that a thread packs the keys and values of one head and computes it while they
+// are in its cache. Otherwise the threads divide the queries of a head.
 bool packsByHead(const AttentionArgs& a, int threads) {
     return threads == 1 || a.heads / a.share >= int64_t{2} * threads;
 }

@@ -16,7 +16,7 @@ namespace mnnc {
 namespace {
 
 constexpr int kPage = static_cast<int>(kKeptPageRows);
-// Up to so many rows for a head of keys are multiplied with pages as they lie, because packing would take longer.
+// The most rows for a head of keys that are multiplied with pages as they lie: packing the pages would take longer.
 constexpr int kFewRows = 8;
 // The distance between rows of scores is an odd number of cache lines, so that rows lie in different sets of the cache.
 constexpr size_t kScoreStep = kPage + 16;

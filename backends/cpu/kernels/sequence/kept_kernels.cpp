@@ -61,7 +61,8 @@ struct KeptHalves {
     }
 };
 
-// Rows so far behind the present one are fetched early: the processor's own prefetching stops at the end of a page.
+// The number of rows from the present one to the one that is prefetched: the processor's own prefetching stops at the
+// end of a page of memory.
 constexpr size_t kAhead = 12;
 template <typename T>
 HWY_INLINE void prefetchRow(const T* row, size_t elements) {

@@ -17,8 +17,9 @@ namespace {
 
 constexpr int kFirstBytes = 4096;       // of weights, which are requested before they are needed: 8192 are not faster
 constexpr int64_t kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
-// A matrix unit computes products of so many pixels, and of at most so many at a time, whose input fits the cache. Sums
-// of fewer blocks of channels would be scaled for longer than they are added up.
+// A matrix unit computes the products of at least kMinMatrixPixels pixels, and of at most kMaxMatrixPixels at a time,
+// so that their input stays in the cache. Sums over fewer than kMinMatrixBlocks blocks of channels would take longer to
+// scale than to add up.
 constexpr int kMinMatrixPixels = 24, kMaxMatrixPixels = 256, kMinMatrixBlocks = 4;
 
 class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
@@ -83,8 +84,9 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         return k_.w8a16->matrix && input_.pointwise() && input_.units() >= kMinMatrixPixels &&
                (form_.blocks == 1 || s_.ic / k_.lanes / form_.blocks >= kMinMatrixBlocks);
     }
-    // Pointwise weights are packed alike for one pixel and for many, so that the steps of a decoder and its prompts
-    // have them in common: where a matrix unit computes many, as for one pixel, else as for many.
+    // Returns the number of pixels for which weights are packed. Plans of a pointwise convolution for one pixel and for
+    // many share the packed weights, because a decoder has both: its steps and its prompts. Where a matrix unit
+    // computes many pixels, the packing suits one pixel, else it suits many.
     int usualPixels() const {
         if (!input_.pointwise()) return s_.ow;
         return k_.w8a16->matrix && k_.w8a16->matrix() ? 1 : kUsualPixels;
@@ -147,8 +149,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         });
     }
 
-    // Requests the first weights of a task on a single pixel, which would wait for them: kernels request all others in
-    // time.
+    // Requests the first weights of a task on a single pixel, which would otherwise wait for them. Kernels request all
+    // other weights in time.
     void fetchFirst(const void* packed, int panel) const {
         if (!input_.pointwise() || input_.units() > 1) return;
         W8A16PanelArgs t;
@@ -156,7 +158,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         for (int at = 0; at < kFirstBytes; at += 64) __builtin_prefetch(t.w + at, 0, 2);
     }
 
-    // Multiplies all panels with some pixels after another: each thread unpacks the codes that it needs.
+    // Multiplies all panels with at most kMaxMatrixPixels pixels at a time. Each thread unpacks the codes that it
+    // needs.
     void runByMatrix(const Image& image, char* scratch, ThreadPool& pool) const {
         const int units = input_.units(), rounds = ceilDiv(units, kMaxMatrixPixels);
         const int panels = static_cast<int>(panels_.size());

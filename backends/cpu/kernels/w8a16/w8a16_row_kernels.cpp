@@ -23,12 +23,12 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // A number q is 256 * high + low + kShift with signed bytes. The products take unsigned codes, which are kCode more
-// than those of the weights, so a sum begins with minus what this adds. Unpacking codes to words, as the tiles of
-// several pixels do, would not pay off for a single one.
+// than those of the weights, so a sum begins with the negative of what the kCode add to it. Unpacking codes to words,
+// as the tiles of several pixels do, would not pay off for a single pixel.
 constexpr int kShift = 128, kCode = 8;
 constexpr int kGroupCodes = 2 * kGroup;
 static_assert(kGroupCodes == P, "a group is a block of channels");
-// Sums of 16 bits hold the products of so many groups: 4 x 4 x 15 x 128 < 2^15.
+// The number of groups whose products fit a sum of 16 bits: 4 x 4 x 15 x 128 < 2^15.
 constexpr int kWordGroups = 4;
 
 // Writes the bytes of each group in the order in which codes lie: the low ones of channels 0 4 1 5, of 2 6 3 7, then

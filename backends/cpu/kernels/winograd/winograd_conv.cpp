@@ -24,17 +24,17 @@ constexpr int kMaxTapChunks = 4;
 // The bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels by
 // each run.
 constexpr int64_t kMaxTransformedWeights = 32 << 20;
-// Transforming a weight takes as long as its products with ten tiles. With so many tiles it costs no more than reading
-// transformed weights from memory. Measured, with weights up to these bytes.
+// Transforming a weight takes as long as its products with ten tiles. With kManyTiles tiles or more it costs no more
+// than reading transformed weights from memory. Measured, with weights of up to kMaxWeightsAtOnce bytes.
 constexpr int kManyTiles = 256;
 constexpr int64_t kMaxWeightsAtOnce = 4 << 20;
-// The fewest tiles of a chunk with which products are worth it where each thread has its own chunks.
+// The fewest tiles of a chunk for which it pays that each thread has chunks of its own.
 constexpr int kMinChunkTiles = 18;
 // The cycles of a call that multiplies a block, beside those of its products.
 constexpr double kBlockCall = 10;
 // A factor on the traffic of a block's weights, which products of few tiles do not hide.
 constexpr double kBlockTraffic = 1.2;
-// Reading a line that another core has written takes about as long as reading so many lines of weights.
+// The lines of weights that are read in about the time of one line that another core has written.
 constexpr double kForeignLine = 4;
 
 int tilesOf(const ConvShape& s, WinogradForm form) {

@@ -164,7 +164,7 @@ HWY_INLINE void weightRows(D d, const V* x, V* out) {
     }
 }
 
-// The transforms of a line. Inputs are those of all forms with as many points.
+// The transforms of a line. All forms with the same number of points share the transform of the input.
 template <int Points>
 struct LineInput {
     static constexpr int A = Points;

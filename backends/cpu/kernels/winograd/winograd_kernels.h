@@ -10,9 +10,9 @@ namespace mnnc {
 // F(unit x unit, taps x taps), or F(unit, taps) along the rows or the columns of a map, for windows of 1 x taps and
 // taps x 1.
 //
-// With a stride of 2 an output is the sum of two convolutions without one: of the even places of the input with the
-// even taps, and of the odd places with the odd taps. Their points follow one another. A single tap needs no transform,
-// and all points take it as their weight.
+// With a stride of 2 an output is the sum of two convolutions with a stride of 1: of the even places of the input with
+// the even taps, and of the odd places with the odd taps. Their points follow one another. A single tap needs no
+// transform, and all points take it as their weight.
 struct WinogradForm {
     enum class Axes { Both, Rows, Columns };
     int unit, taps;
@@ -35,7 +35,7 @@ struct WinogradForm {
     constexpr int sideW() const { return alongWidth() ? side() : 1; }
     constexpr int points() const { return sideH() * sideW(); }
     constexpr int weights() const { return tapsH() * tapsW(); }
-    // The transformed weights: fewer than points where some of these share theirs.
+    // The number of transformed weights: fewer than points where several points share a weight.
     constexpr int lineWeights() const { return stride == 2 && taps == 3 ? unit + 2 : side(); }
     constexpr int weightsH() const { return alongHeight() ? lineWeights() : 1; }
     constexpr int weightsW() const { return alongWidth() ? lineWeights() : 1; }

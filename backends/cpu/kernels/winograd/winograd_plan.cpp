@@ -19,8 +19,8 @@ namespace {
 // The points whose products take about as long as weights that come from memory.
 constexpr int kPointsAhead = 8;
 
-// Returns how wide panels are where each of them is a task: narrower than `best` where that ends earlier, although the
-// input is read more often.
+// Returns how wide panels are where each of them is a task: narrower than `best` where the threads then finish earlier,
+// although the input is read more often.
 int blocksOfPanelTasks(int best, int blocks, int threads) {
     const auto time = [&](int width) { return int64_t{ceilDiv(ceilDiv(blocks, width), threads)} * (2 * width + 1); };
     int chosen = best;

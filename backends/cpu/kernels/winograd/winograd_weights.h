@@ -25,8 +25,8 @@ struct WinogradWeightOptions {
     bool perPanel = false;
 };
 
-// Returns the channels of a slice of a panel whose transformed weights stay in the second level cache, when a channel
-// has so many bytes.
+// Returns the channels of a slice of a panel whose transformed weights, `channelBytes` bytes for each channel, stay in
+// the second level cache.
 int winogradSlice(const Kernels& k, int channelBytes);
 
 struct ChannelRange {
