@@ -21,7 +21,7 @@ constexpr size_t kMaxCandidates = 5000;  // bounds the search of overlaps, which
 
 using Columns = std::span<const int32_t>;
 
-// The values of an output, and its extents behind the leading ones.
+// The values of an output, and its extents, from which leading extents of 1 can be dropped.
 struct Output {
     const float* values = nullptr;
     std::vector<int64_t> shape;
@@ -72,7 +72,7 @@ class Table {
                  "the %s have the shape %s, which is no table with %s%lld numbers for each box", output.name,
                  given.c_str(), columns < 0 ? "at least " : "",
                  static_cast<long long>(columns < 0 ? -columns : columns));
-        // Where both readings are possible, there are more boxes than values for each.
+        // Where both readings are possible, the longer extent counts the boxes.
         const bool turned = !fits(shape[1]) || (columns < 0 && fits(shape[0]) && shape[0] < shape[1]);
         rows_ = static_cast<size_t>(shape[turned ? 1 : 0]);
         columns_ = static_cast<size_t>(shape[turned ? 0 : 1]);
@@ -109,7 +109,7 @@ class Table {
     size_t rows_ = 0, columns_ = 0, rowStep_ = 0, columnStep_ = 0;
 };
 
-// In pixels of the picture, inside of it.
+// A box inside of the picture, in pixels of the picture.
 struct Box {
     double x1 = 0, y1 = 0, x2 = 0, y2 = 0, score = 0;
     int64_t kind = -1;  // its class; -1: not known
@@ -269,7 +269,8 @@ struct Rows {
 Rows readRows(const mnn_image_detector_t& detector, const float* boxValues, const float* scoreValues,
               const float* classValues) {
     if (detector.column_count < 1 || static_cast<size_t>(detector.column_count) > std::size(detector.columns))
-        fail(Status::InvalidValue, "the detector has %d columns", detector.column_count);
+        fail(Status::InvalidValue, "the detector has %d columns; it has 1 to %zu", detector.column_count,
+             std::size(detector.columns));
     const Columns columns(detector.columns, static_cast<size_t>(detector.column_count));
     checkColumns(columns);
     const bool many = columns.back() == MNN_IMAGE_BOX_CLASSES;

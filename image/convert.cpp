@@ -29,7 +29,8 @@ template <size_t Count>
 void readFinite(const float (&from)[Count], std::array<float, Count>& to, const char* name) {
     for (size_t i = 0; i < Count; ++i) {
         if (!std::isfinite(from[i]))
-            fail(Status::InvalidValue, "options.%s[%zu] is %g", name, i, static_cast<double>(from[i]));
+            fail(Status::InvalidValue, "options.%s[%zu] is %g, which is not finite", name, i,
+                 static_cast<double>(from[i]));
         to[i] = from[i];
     }
 }

@@ -21,7 +21,7 @@ int32_t formatOf(int channels) {
     return channels == 3 ? MNN_IMAGE_RGB : MNN_IMAGE_RGBA;  // 2: gray and alpha
 }
 
-// Extents and channels.
+// Reads the extents and the number of channels.
 Decoded header(std::span<const uint8_t> file) {
     if (file.size() > kMaxFileBytes)
         fail(Status::LimitExceeded, "the file has %zu bytes, readable are up to %zu", file.size(), kMaxFileBytes);
@@ -38,7 +38,8 @@ Decoded header(std::span<const uint8_t> file) {
             fail(Status::Truncated, "the picture is %dx%d, for which its %d bytes are too few", found.width,
                  found.height, bytes);
     }
-    if (found.width < 1 || found.height < 1) fail(Status::BadFormat, "the picture is %dx%d", found.width, found.height);
+    if (found.width < 1 || found.height < 1)
+        fail(Status::BadFormat, "the picture is %dx%d; extents are at least 1", found.width, found.height);
     if (found.width > MNN_IMAGE_MAX_EXTENT || found.height > MNN_IMAGE_MAX_EXTENT)
         fail(Status::LimitExceeded, "the picture is %dx%d; extents up to %d are readable", found.width, found.height,
              MNN_IMAGE_MAX_EXTENT);

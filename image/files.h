@@ -8,7 +8,7 @@
 
 namespace mnnc::image {
 
-// Format and extents of the picture in a file.
+// Returns the format and the extents of the picture in a file.
 Picture fileInfo(std::span<const uint8_t> file);
 // Writes the pixels in the format of `to`, whose extents must have been checked.
 void decodeFile(std::span<const uint8_t> file, const Picture& to);

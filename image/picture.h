@@ -7,14 +7,14 @@
 
 namespace mnnc::image {
 
-// The bytes of a pixel, or 1 for the planes of a YUV picture. Fails for a format that does not exist.
+// Returns the bytes of a pixel, or 1 for the planes of a YUV picture. Fails for a format that does not exist.
 int pixelBytes(int32_t format);
 inline bool isYuv(int32_t format) {
     return format >= MNN_IMAGE_NV21;
 }
-// Fails unless both lie between 1 and MNN_IMAGE_MAX_EXTENT. `what`: e.g. "the picture".
+// Fails unless both extents lie between 1 and MNN_IMAGE_MAX_EXTENT. `what`: e.g. "the picture".
 void checkExtents(int32_t width, int32_t height, const char* what);
-// Fails above MNN_IMAGE_MAX_PIXELS.
+// Fails for more than MNN_IMAGE_MAX_PIXELS pixels.
 void checkPixelCount(int64_t width, int64_t height, const char* what);
 
 struct Picture {
@@ -35,7 +35,7 @@ struct Picture {
 
 // Reads only format, extents and stride; ignores `pixels`.
 Picture describedPicture(const mnn_image_t* given, const char* name);
-// Includes the memory. Refuses YUV formats where `plain`.
+// Also checks the memory of the pixels. Refuses YUV formats where `plain`.
 Picture checkedPicture(const mnn_image_t* given, const char* name, bool plain);
 
 }  // namespace mnnc::image

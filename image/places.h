@@ -1,5 +1,5 @@
-// The places in the picture of a row's pixels in the result. They are summed in float, tile by tile, like in the
-// official runtime: its results depend on these roundings wherever a place lies between two pixels.
+// For the pixels of a row of the result, their places in the picture. Places are summed in float, tile by tile, like in
+// the official runtime: its results depend on these roundings wherever a place lies between two pixels.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Place {
     float x = 0, y = 0;
 };
 
-// From one pixel of the result to the next.
+// The place of the first of some pixels of the result, and the step from one pixel to the next.
 struct Walk {
     Place start, step;
 };
@@ -20,7 +20,7 @@ struct Walk {
 class Matrix {
   public:
     explicit Matrix(const std::array<float, 6>& values) : m_(values) {}
-    // The walk over `count` pixels of row y, from column x on.
+    // Returns the walk over `count` pixels of row y, from column x on.
     Walk walk(int64_t x, int64_t y, int count) const;
 
   private:
@@ -34,7 +34,7 @@ struct Span {
 };
 Span insideSpan(const Walk& walk, int count, int64_t width, int64_t height);
 
-// The same walk, beginning at a later pixel.
+// Returns the same walk, beginning `first` pixels later.
 Walk walkFrom(const Walk& walk, int first);
 
 // Fills `count` places. byFour: derives four at a time from one sum, as for nearest pixels of four channels.

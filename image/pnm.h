@@ -14,7 +14,7 @@ struct Decoded {
 
 bool isPnm(std::span<const uint8_t> file);
 
-// Only the extents and channels, without values.
+// Reads only the extents and channels, not the values.
 Decoded pnmHeader(std::span<const uint8_t> file);
 Decoded readPnm(std::span<const uint8_t> file);
 

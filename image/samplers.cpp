@@ -9,13 +9,13 @@
 namespace mnnc::image {
 namespace {
 
-// `at` clamped to [0, extent - 1]; NaN becomes 0.
+// Returns `at` clamped to [0, extent - 1]; NaN becomes 0.
 float inside(float at, int64_t extent) {
     return at > 0 ? std::min(at, static_cast<float>(extent - 1)) : 0;
 }
 
-// A place in [0, extent) of a picture that repeats. Far away the product is rounded by more than a picture; such a
-// place becomes 0, and so do infinity and NaN.
+// Returns the place in [0, extent) that shows the same as `at` where the picture is repeated. Far away the product
+// below is rounded by more than an extent; such a place becomes 0, and so do infinity and NaN.
 double repeated(double at, int64_t extent) {
     const auto size = static_cast<double>(extent);
     const double rest = at - std::floor(at / size) * size;
@@ -122,14 +122,14 @@ uint8_t limited(int value) {
     return static_cast<uint8_t>(std::clamp(value, 0, 255));
 }
 
-// The pixels of a tile that lie in a plane; all pixels where places outside take the nearest one.
+// Returns the pixels of a tile that lie in a plane; all pixels where places outside of it take the nearest one.
 Span spanOf(const Sampling& sampling, const Walk& walk, int count, int64_t width, int64_t height) {
     if (sampling.wrap != MNN_IMAGE_ZERO) return {0, count - 1};
     return insideSpan(walk, count, width, height);
 }
 
-// Pairs of U and V, one for every two adjacent pixels in `span`; 128, which is no colour, for the others. A pair is the
-// nearest one to (place - 0.01) / 2.
+// Stores pairs of U and V, one for every two adjacent pixels in `span`; 128, which is no colour, for the others. A pair
+// is the nearest one to (place - 0.01) / 2.
 void sampleColourPlane(const Picture& picture, const Walk& walk, Span span, uint8_t (&to)[kTile + 1]) {
     std::memset(to, 128, sizeof to);
     if (span.first > span.last) return;

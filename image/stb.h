@@ -15,16 +15,16 @@ struct FreeStb {
 };
 using StbPixels = std::unique_ptr<uint8_t[], FreeStb>;
 
-// Null, or false, where the file is no picture; stbReason() returns the reason. They throw std::bad_alloc.
+// Return false, or null, where the file is no picture; then stbReason() returns the reason. They throw std::bad_alloc.
 bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels);
 StbPixels stbDecode(const uint8_t* file, int bytes, int channels);
 const char* stbReason();
 
-// Rows of pixels with `channels` bytes. Returns false when memory is short.
+// Resizes a picture whose pixels have `channels` bytes; strides are in bytes. Returns false when memory is short.
 bool stbResize(const uint8_t* from, int width, int height, int stride, uint8_t* to, int toWidth, int toHeight,
                int toStride, int channels);
 
-// The bytes of a PNG file, from rows without gaps. Throws std::bad_alloc.
+// Returns the bytes of a PNG file with these pixels, whose rows have no gaps between them. Throws std::bad_alloc.
 std::vector<uint8_t> stbPng(const uint8_t* pixels, int width, int height, int channels);
 
 }  // namespace mnnc::image
