@@ -29,7 +29,8 @@ std::vector<float> describe(const std::vector<NamedArray>& outputs, const std::s
     const Array* output = findOutput(outputs, name);
     if (!output) throw ToolError(fmt::format("there is no output '{}'", name));
     const std::vector<int64_t> shape = output->shape.empty() ? std::vector<int64_t>{1} : output->shape;
-    if (shape.size() > N) throw ToolError(fmt::format("the output '{}' has {} extents", name, shape.size()));
+    if (shape.size() > N)
+        throw ToolError(fmt::format("the output '{}' has {} extents; up to {} are read", name, shape.size(), N));
     std::transform(shape.begin(), shape.end(), dims, [](int64_t extent) { return static_cast<int32_t>(extent); });
     rank = static_cast<int32_t>(shape.size());
     std::vector<float> values(output->count());

@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 // have such bytes. `indent` below 0: one line.
 std::string jsonText(const Json& value, int indent = 2);
 
-// The parsers are instantiated in one source, because that takes seconds. They throw nlohmann::json::exception.
+// The parsers are instantiated in one source, because compiling them takes seconds. They throw
+// nlohmann::json::exception.
 nlohmann::json parseJson(std::string_view text);
 Json parseOrdered(std::string_view text);
 

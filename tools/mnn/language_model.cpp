@@ -30,7 +30,7 @@ nlohmann::json readJson(const std::filesystem::path& path) {
 
 int64_t extentOf(const nlohmann::json& config, const char* name) {
     const int64_t value = integerOf(config.at(name));
-    if (value <= 0 || value > kMost) throw ToolError(fmt::format("{} is {}", name, value));
+    if (value <= 0 || value > kMost) throw ToolError(fmt::format("{} is {}; it is 1 to {}", name, value, kMost));
     return value;
 }
 
@@ -38,10 +38,11 @@ std::string stringOr(const nlohmann::json& config, const char* name, const std::
     return config.contains(name) ? config.at(name).get<std::string>() : other;
 }
 
-// A file beside the configuration: its name may not lead elsewhere.
+// Returns the name of a file beside the configuration, which may not lead to another folder.
 std::string fileName(const nlohmann::json& config, const char* name, const std::string& usual) {
     std::string file = stringOr(config, name, usual);
-    if (file.empty() || file.find('/') != std::string::npos) throw ToolError(fmt::format("{} is '{}'", name, file));
+    if (file.empty() || file.find('/') != std::string::npos)
+        throw ToolError(fmt::format("{} is '{}', which is no name of a file in the folder", name, file));
     return file;
 }
 
@@ -104,7 +105,8 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::path
         if (config.contains("tie_embeddings"))
             readPlaces(config.at("tie_embeddings"));
         else if (embeddings_ != kEmbeddings)
-            throw ToolError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
+            throw ToolError(
+                fmt::format("embeddings are in {}; without tie_embeddings known is {}", embeddings_, kEmbeddings));
     } catch (const std::exception& error) {
         throw ToolError(fmt::format("'{}': {}", mnnc::os::textOf(path), error.what()));
     }
@@ -210,8 +212,8 @@ std::vector<int64_t> LanguageModel::positionShape(int64_t count) const {
     return {threePositions_ ? 3 : 1, count};
 }
 
-// A scalar stands for the causal order. Otherwise the mask has an entry for layers that see all earlier tokens where
-// there are such layers, and one for layers that see the last ones.
+// A scalar stands for the causal order. Otherwise the mask has a part for the layers that see all earlier tokens, if
+// there are any, and a part for the layers that see only the latest tokens.
 std::vector<float> LanguageModel::mask(int64_t count, int64_t past) const {
     if (attention_ == "full") return {0};
     std::vector<int64_t> windows{window_};

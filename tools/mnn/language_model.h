@@ -11,7 +11,7 @@
 
 namespace tool {
 
-// Whether a path is such a folder.
+// Returns whether a path is such a folder.
 bool isLanguageModel(const std::string& path);
 
 class LanguageModel {
@@ -28,12 +28,12 @@ class LanguageModel {
     const std::string& memory() const { return memory_; }
     // Writes the embedding of a token, hidden() floats. Throws ToolError for a number that is no token.
     void embed(int64_t token, float* row) const;
-    // The shapes of the inputs for `count` tokens behind `past` kept ones.
+    // Return the shapes of the inputs for `count` tokens behind `past` kept ones.
     std::vector<int64_t> maskShape(int64_t count, int64_t past) const;
     std::vector<int64_t> positionShape(int64_t count) const;
-    // The elements of a mask of that shape.
+    // Returns the elements of a mask of that shape.
     std::vector<float> mask(int64_t count, int64_t past) const;
-    // The description of the model that mnn info prints.
+    // Returns the description of the model that mnn info prints.
     Json describe() const;
 
   private:

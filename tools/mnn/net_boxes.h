@@ -26,7 +26,7 @@ std::string heatColour(const Net& net, double ms);
 struct GraphEdge {
     size_t from, to;  // the numbers of the operators
     size_t tensor;    // the number of the tensor between them
-    // NOLINTNEXTLINE(modernize-use-nullptr): version 14 takes the comparison with 0 for one of pointers
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for one of pointers
     auto operator<=>(const GraphEdge& other) const = default;
 };
 

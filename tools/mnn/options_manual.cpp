@@ -14,7 +14,7 @@ namespace {
 using CLI::detail::find_and_replace;
 using CLI::detail::join;
 
-// Returns a line without characters that mean something to man, with options in bold.
+// Returns a line in which the characters that man would interpret are escaped, with options in bold.
 std::string roff(const std::string& line) {
     std::string result = line.starts_with('.') || line.starts_with('\'') ? "\\&" : "";
     bool bold = false;

@@ -1,3 +1,4 @@
+// Writes shapes, counts and sizes as text.
 #include "text.h"
 
 namespace tool {

@@ -1,6 +1,7 @@
 // Reads zip files whose members are stored, not compressed, as Python's zipfile and numpy.savez write them. It does not
-// depend on cases. No library does it, because those of Debian are not there for the build for Arm, whose tool reads
-// cases, too; libzip would also bring libcrypto, libbz2 and libz, and accept files that contradict themselves.
+// depend on cases. The tool uses no library for it, because Debian's libraries are not available to the build for Arm,
+// whose tool reads cases, too; besides, libzip depends on libcrypto, libbz2 and libz, and accepts files that contradict
+// themselves.
 #pragma once
 #include <filesystem>
 #include <map>
