@@ -167,7 +167,7 @@ def gguf_of(args, folder):
 
 
 class Children:
-    """The CPU time of the processes that have ended."""
+    """Stands for all processes that have ended, to ask for their CPU time."""
 
     def cpu_ticks(self):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,12 +1,14 @@
-// How far each operator of a net can be computed by many threads, on a machine that has few. The net runs on a pool of
-// this program which says that it has so many threads, and computes all tasks one after another. So each operator shows
-// in how many tasks it cuts its work (at most as many as there are threads), and what it computes outside of them.
+// Shows, on a machine with few CPUs, how well each operator of a net would use many threads. The net runs on a pool of
+// this program, which claims to have the given number of threads and computes all tasks one after another. The program
+// counts the tasks into which each operator cuts its work (at most as many as there are threads), and times what it
+// computes outside of tasks.
 //
 //     benchmarks/mnn_c_tasks NET.mnn [--threads 8,16] [--isa avx2] [--runs 15] [--top 10]
 //
-// For each operator the least time is its serial part and the time of each of its jobs divided by its number of tasks.
-// The sum over all operators is a bound: it does not know how even the tasks are, what a start of threads costs, nor
-// what memory gives to all threads together. The line for two threads compares it with threads of the library.
+// The least time of an operator is the time of its serial part, plus for each of its jobs the time divided by the
+// number of tasks. The sum over all operators is a lower bound: it leaves out that tasks take different times, that
+// starting threads costs time, and that all threads share the memory. The line for two threads compares it with a run
+// on threads of the library.
 #include <mnn_c.h>
 
 #include <algorithm>
@@ -43,7 +45,7 @@ struct Work {
 
 struct Recorder {
     bool recording = false;
-    std::vector<Work> works;  // of the present run, in order
+    std::vector<Work> works;  // the operators of the present run, in order
     Work present;
     double begin = 0;
 
