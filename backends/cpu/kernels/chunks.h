@@ -9,9 +9,12 @@ namespace mnnc {
 inline int ceilDiv(int a, int b) {
     return (a + b - 1) / b;
 }
-// Rounds up to whole cache lines.
+// These round up to whole cache lines.
 inline size_t roundUpFloats(size_t floats) {
     return (floats + 15) / 16 * 16;
+}
+constexpr size_t wholeLines(size_t bytes) {
+    return (bytes + 63) / 64 * 64;
 }
 // Returns the first unit of chunk i of `chunks` equal ones.
 inline int chunkBegin(int total, int i, int chunks) {

@@ -20,7 +20,7 @@ size_t Bf16GemmConvPlan::stripBytes(const Split& split) const {
     const OutputWalk& walk = geometry_.walks[0];
     const int positions = wholeStrip(split) ? allPositions().count
                                             : positionsOf(0, maxChunk(walk.units, split.chunks, tileUnits())).count;
-    return (size_t(icb_) * positions * walk.position * sizeof(uint16_t) + 63) / 64 * 64;
+    return wholeLines(size_t(icb_) * positions * walk.position * sizeof(uint16_t));
 }
 
 size_t Bf16GemmConvPlan::sourceBytes(int threads) const {

@@ -47,7 +47,7 @@ int GemmConvWeights::runs(const ConvPhase& phase) const {
 }
 
 size_t GemmConvWeights::expandedBytes() const {
-    return quantized() ? (largestElements_ * elementBytes() + 63) / 64 * 64 : 0;
+    return quantized() ? wholeLines(largestElements_ * elementBytes()) : 0;
 }
 
 bool GemmConvWeights::wholeGroups() const {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
@@ -18,7 +19,7 @@ DequantPanels::DequantPanels(const Kernels& k, const WeightQuantization& form, c
       blocks_(form.blocks),
       length_(s.ic * s.kh * s.kw / form.blocks),
       oc_(s.oc),
-      ocb_((s.oc + k.lanes - 1) / k.lanes),
+      ocb_(ceilDiv(s.oc, k.lanes)),
       channels_(s.ic),
       area_(s.kh * s.kw),
       order_(order) {}
@@ -36,8 +37,7 @@ size_t DequantPanels::codesAt(const OutPanel& panel) const {
 }
 
 size_t DequantPanels::scalesAt(const OutPanel& panel) const {
-    const size_t codes = (codesAt({ocb_, 0}) + 63) / 64 * 64;
-    return codes + size_t(panel.block) * k_->lanes * 2 * blocks_ * sizeof(float);
+    return wholeLines(codesAt({ocb_, 0})) + size_t(panel.block) * k_->lanes * 2 * blocks_ * sizeof(float);
 }
 
 // Stores the codes of one output channel in the order of the rows. Codes of 4 bits are stored in pairs, the even one in

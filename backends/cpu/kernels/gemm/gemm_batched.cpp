@@ -11,8 +11,8 @@ namespace {
 // changed.
 size_t panelBytes(const Kernels& k, const BatchedGemmArgs& a) {
     const int terms = gemmPackedRows(a.type, gemmSliceTerms(k, a.type, a.M, a.K));
-    return roundUpBytes(size_t(k.panels->maxPanelBlocks) * k.lanes * terms *
-                        (a.type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float)));
+    return wholeLines(size_t(k.panels->maxPanelBlocks) * k.lanes * terms *
+                      (a.type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float)));
 }
 size_t leftBytes(const BatchedGemmArgs& a) {
     return flatBytes(a.M, a.K, a.transA) + (a.type == GemmType::Bf16 ? stripBytes(a.M, a.K) : 0);

@@ -88,10 +88,6 @@ void runPanel(const Product& g, const PanelPart& part, const T* a, size_t lda, c
     product(g.k, t);
 }
 
-inline size_t roundUpBytes(size_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
-
 // A transposed A is made row-major, in rows of whole cache lines.
 inline size_t flatRow(int K) {
     return roundUpFloats(static_cast<size_t>(K));
@@ -114,7 +110,7 @@ inline size_t stripRow(int K) {
     return ((size_t(K) / 32 + 1) | 1) * 32;
 }
 inline size_t stripBytes(int M, int K) {
-    return roundUpBytes(M * stripRow(K) * sizeof(uint16_t));
+    return wholeLines(M * stripRow(K) * sizeof(uint16_t));
 }
 inline void fillStrip(const Kernels& k, const float* a, size_t lda, int M, int K, uint16_t* strip) {
     for (int m = 0; m < M; ++m, strip += stripRow(K)) {

@@ -11,11 +11,6 @@ constexpr int kMaxAttentionRows = 72;  // the most rows of a task
 // smallest float that changes a sum of 1 or more.
 constexpr float kNegligibleScore = 88;
 
-// Returns `bytes` rounded up to whole cache lines.
-constexpr size_t wholeLines(size_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
-
 // Packs an operand of N columns and K rows into the panels of gemmOnThread().
 inline void packPanels(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
                        void* packed) {

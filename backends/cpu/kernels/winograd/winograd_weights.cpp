@@ -102,7 +102,7 @@ size_t WinogradWeights::expandedBytes() const {
     if (!expands()) return 0;
     const size_t stride =
         options_.perPanel ? pointStride(options_.panelBlocks, std::min(slice_, s_.ic)) : pointElements();
-    return (stride * pointWeights_ * elementBytes() + 63) / 64 * 64;
+    return wholeLines(stride * pointWeights_ * elementBytes());
 }
 
 // Returns the elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number
