@@ -5,7 +5,6 @@
 #include <random>
 
 #include "input_file.h"
-#include "output_file.h"
 #include "text.h"
 
 namespace tool {

@@ -7,7 +7,6 @@
 #include "inputs.h"
 #include "loading.h"
 #include "open_model.h"
-#include "output_file.h"
 #include "picture_runs.h"
 #include "progress.h"
 #include "results.h"

@@ -8,7 +8,6 @@
 #include "backends/cpu/kernels/costs/cost_records.h"
 #include "backends/cpu/kernels/dispatch.h"
 #include "backends/cpu/kernels/int8/int8_kernels.h"
-#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
 #include "backends/cpu/kernels/winograd/winograd_kernels.h"
 #include "backends/cpu/processor/cpu_features.h"

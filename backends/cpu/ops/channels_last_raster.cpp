@@ -5,7 +5,6 @@
 #include <climits>
 
 #include "backends/cpu/kernels/pack.h"
-#include "tensor/region_check.h"
 
 namespace mnnc::cpu {
 

@@ -7,7 +7,6 @@
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/float_input.h"
-#include "base/error.h"
 
 namespace mnnc::cpu {
 namespace {

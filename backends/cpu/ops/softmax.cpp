@@ -5,7 +5,6 @@
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/float_input.h"
 #include "backends/cpu/ops/split.h"
-#include "base/error.h"
 
 namespace mnnc::cpu {
 namespace {

@@ -1,7 +1,5 @@
 // Stft as one matrix product for each signal: the frames are rows that overlap, and the matrix is the window times the
 // Fourier transform, real and imaginary parts side by side.
-#include "ops/stft.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>

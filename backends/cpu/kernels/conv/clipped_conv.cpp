@@ -7,7 +7,6 @@
 #include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv/conv_implementations.h"
 #include "backends/cpu/kernels/conv/gemm_conv.h"
-#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 
 namespace mnnc {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "backends/cpu/kernels/chunks.h"
-#include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv/conv_implementations.h"
 #include "backends/cpu/kernels/conv/conv_phases.h"
 #include "backends/cpu/kernels/conv_packing.h"
