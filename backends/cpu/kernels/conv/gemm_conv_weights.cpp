@@ -63,26 +63,17 @@ void GemmConvWeights::addPanel(OutPanel out, int firstChannel, int endChannel) {
 }
 
 void GemmConvWeights::makePanels(int pixels) {
-    const int P = k_.lanes, groups = options_.groups, icg = s_.ic / groups, ocg = s_.oc / groups;
+    const int P = k_.lanes, groups = options_.groups;
     if (wholeGroups()) {
-        const int blocks = ceilDiv(ocg, P);
-        panelBlocks_ = bestPanelBlocks(k_, pixels, blocks);
+        panelBlocks_ = bestPanelBlocks(k_, pixels, ceilDiv(s_.oc / groups, P));
         if (quantized()) {  // the expanded panel stays in the second level cache
             const size_t block = size_t(dequant_.rows()) * P * elementBytes();
             const auto most = static_cast<size_t>(k_.costs->cache.dequantizedPanel) / block;
             panelBlocks_ = std::clamp(static_cast<int>(most), 1, panelBlocks_);
         }
-        for (int g = 0; g < groups; ++g) {
-            for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_)) addPanel(o, g * icg, (g + 1) * icg);
-        }
-        return;
     }
-    // Where groups do not fill blocks, a block of outputs reads the inputs of every group that it holds. The weights of
-    // inputs of another group are zero.
-    for (int b = 0; b < ceilDiv(s_.oc, P); ++b) {
-        const int last = std::min(s_.oc, (b + 1) * P) - 1;
-        addPanel({b, 1}, b * P / ocg * icg, (last / ocg + 1) * icg);
-    }
+    eachGroupPanel(s_, groups, P, wholeGroups(), panelBlocks_,
+                   [&](const OutPanel& o, int begin, int end) { addPanel(o, begin, end); });
 }
 
 std::string GemmConvWeights::variant() const {

@@ -67,6 +67,20 @@ inline std::vector<OutPanel> splitPanels(int firstBlock, int blocks, int maxBloc
     return out;
 }
 
+// Calls add(panel, begin, end) for the panels of a convolution, which read its input channels begin .. end. Where each
+// group has whole blocks (`wholeGroups`), panels of at most maxBlocks blocks belong to one group. Otherwise a panel is
+// one block, which reads the inputs of every group that it holds; the weights of inputs of another group are zero.
+template <typename Add>
+void eachGroupPanel(const ConvShape& s, int groups, int lanes, bool wholeGroups, int maxBlocks, Add&& add) {
+    const int icg = s.ic / groups, ocg = s.oc / groups, blocks = ceilDiv(ocg, lanes);
+    for (int g = 0; wholeGroups && g < groups; ++g)
+        for (const OutPanel& o : splitPanels(g * blocks, blocks, maxBlocks)) add(o, g * icg, (g + 1) * icg);
+    for (int b = 0; !wholeGroups && b < ceilDiv(s.oc, lanes); ++b) {
+        const int last = std::min(s.oc, (b + 1) * lanes) - 1;
+        add(OutPanel{b, 1}, b * lanes / ocg * icg, (last / ocg + 1) * icg);
+    }
+}
+
 // The partition of a product's units (rows, or pixels) and panels into tasks: chunks of units times groups of panels.
 struct Split {
     int chunks, groups;

@@ -126,28 +126,19 @@ class DensePlan final : public Int8SumPlan {
 
     void makePanels() {
         const int P = k_.lanes, icg = s_.ic / groups_, ocg = s_.oc / groups_;
-        const auto add = [&](int block, int nb, int first, int last) {
-            const int inBlock = first / P;
-            panels_.push_back({block, nb, inBlock, last - inBlock * P});
-        };
-        if (groups_ == 1 || (icg % P == 0 && ocg % P == 0)) {
+        const bool whole = groups_ == 1 || (icg % P == 0 && ocg % P == 0);
+        if (whole) {
             const int blocks = ceilDiv(ocg, P);
             const CycleCosts& cycles = costs_.cycles;
             const double weight = source_.byPixel() ? cycles.tile.weight : cycles.int8RowWeight;
             const int best = bestPanelBlocks(int8Tiles(cycles, k_, weight), k_,
                                              source_.byPixel() ? source_.pixels() : s_.ow, blocks);
             panelBlocks_ = std::min(blocks, best);
-            for (int g = 0; g < groups_; ++g)
-                for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_))
-                    add(o.block, o.nb, g * icg, (g + 1) * icg);
-        } else {
-            // Where groups do not fill blocks, a block of outputs reads the inputs of every group that it holds. The
-            // weights of inputs of another group are zero.
-            for (int b = 0; b < ocb_; ++b) {
-                const int last = std::min(s_.oc, (b + 1) * P) - 1;
-                add(b, 1, b * P / ocg * icg, (last / ocg + 1) * icg);
-            }
         }
+        eachGroupPanel(s_, groups_, P, whole, panelBlocks_, [&](const OutPanel& o, int begin, int end) {
+            const int inBlock = begin / P;
+            panels_.push_back({o.block, o.nb, inBlock, end - inBlock * P});
+        });
         for (const Panel& p : panels_) {
             offsets_.push_back(weightBytes_);
             const int64_t steps = checkedMul(taps(), packedSteps(p), "packed weights"), width = int64_t{p.nb} * P * 4;
