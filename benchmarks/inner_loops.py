@@ -27,7 +27,6 @@ LINE = re.compile(r"^\s*([0-9a-f]+):\s+(.*)$")
 HEAD = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
 TILE = re.compile(r"N_AVX2::.*\b(gemmTile\w*)<(\d+), (\d+)")
-VECTOR = re.compile(r"%[xyz]mm\d+")
 TIGHT = 1.05  # relative to the bound
 WHOLE = 12  # smaller tiles have too few independent sums to hide the latency of multiply-adds
 

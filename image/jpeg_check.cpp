@@ -16,7 +16,6 @@ enum : uint8_t {
     kRestart0 = 0xD0,
     kRestart7 = 0xD7,
     kStart = 0xD8,
-    kEnd = 0xD9,
     kScan = 0xDA,
     kQuantisation = 0xDB,
     kLines = 0xDC,
