@@ -79,7 +79,7 @@ void readWriting(const mnn_onnx_options_t& read, WriteOptions& to) {
     to.beside = read.weights_beside != 0;
 }
 
-// folder: of a model in a file; for a model in memory the options may name one.
+// folder: where the model's file is, or empty for a model in memory, for which the options may name a folder.
 ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
     ImportOptions options;
     if (!given) return options;
@@ -122,7 +122,7 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
     return options;
 }
 
-// Throws that the file cannot be `done`; the status is another one where the system lacks memory.
+// Throws `status` with the sentence that the path cannot be `done`, or OutOfMemory where the system lacks memory.
 [[noreturn]] void failFile(Status status, const char* path, const char* done, int error) {
     fail(os::saysNoMemory(error) ? Status::OutOfMemory : status, "'%s' cannot be %s: %s", path, done,
          os::errorText(error).c_str());

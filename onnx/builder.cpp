@@ -9,9 +9,9 @@
 namespace mnnc::onnx {
 namespace {
 
-// Contents of more elements are tracked only if they are constants.
+// Contents with more elements than this are tracked only if they are constants.
 constexpr int64_t kMaxFollowed = 4096;
-// A constant result of more elements is folded only where its inputs have at least a quarter of them.
+// A constant result with more elements than this is folded only where its inputs have at least a quarter as many.
 constexpr int64_t kMaxGrown = 65536;
 // A small file can ask for any number of operators, for example by pieces of a sequence.
 constexpr size_t kMaxValues = size_t{1} << 20;
@@ -231,7 +231,7 @@ V Builder::local(V value) {
     if (value->real) fail(Status::Internal, "the codes '%s' are used, and nothing made them", value->name.c_str());
     if (value->constant || value->scope == scope_) return value;
     if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end()) return found->second;
-    // A scope between the two captures the value first.
+    // Scopes between the value's and this one capture it first.
     Scope* here = scope_;
     V outer = value;
     if (here->outer && here->outer != value->scope) {
@@ -458,7 +458,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             }
             unknown[i] = true;
             value.content = {};
-            // Then the type is unknown, too.
+            // An output with unknown extents has an unknown type, too.
             if (p == 0) value.type = looseType(type, parameter, inputs);
             std::array<Dims, kProbes> dims;
             const bool has = !(open_ && openAlways_) && declared && declared(i, dims) &&

@@ -68,7 +68,8 @@ struct Value {
     // For floats: the steps by which the net may keep them as codes.
     std::optional<Steps> steps;
     bool ownSteps = false;  // they must differ from those of the operator's inputs
-    // The steps in the file. The next number above a step is another step for the engine.
+    // The steps as they are written to the file. The engine takes equal scales for the same steps, so steps that must
+    // differ get the next larger scale.
     Steps writtenSteps() const { return {ownSteps ? std::nextafter(steps->scale, 1e30f) : steps->scale, steps->zero}; }
     V inFront = nullptr;  // the value that an operator produced, if this one only has other extents
     // Set for codes that an operator computes only on demand: the values that they represent.

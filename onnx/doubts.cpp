@@ -98,8 +98,8 @@ Operand apart(const Value& value, Operand operand, int64_t distance, bool equalA
     return operand;
 }
 
-// Whether a slice begins or ends at numbers that differ between the probes: both may lie behind the end of the axis, as
-// where positions are cut out of a table that has fewer.
+// Returns whether a slice begins or ends at numbers that differ between the probes. Both may lie behind the end of the
+// axis, for example where a net slices a table of positions that has fewer rows than a probe has tokens.
 bool cutsByNumbers(OpType type, const std::vector<V>& inputs) {
     if (type != OpType::StridedSlice) return false;
     for (size_t i = 1; i < inputs.size(); ++i) {
@@ -110,8 +110,8 @@ bool cutsByNumbers(OpType type, const std::vector<V>& inputs) {
     return false;
 }
 
-// Moves the numbers of a slice that differ between the probes towards 0, all by as much, so that windows keep their
-// lengths.
+// Moves the numbers of a slice that differ between the probes towards 0, all by the same distance, so that windows keep
+// their lengths.
 void moveCuts(const std::vector<V>& inputs, std::vector<Operand>& operands) {
     constexpr int64_t kLeast = 5;
     int64_t least = INT32_MAX;
@@ -241,7 +241,8 @@ void Builder::carryChance(const std::vector<V>& inputs, const std::vector<V>& ou
     }
 }
 
-// Where the operator cannot be evaluated, an extent is taken to be that of an input with the same number.
+// Where the operator cannot be evaluated, an extent of an output is in doubt if an extent in doubt of an input is equal
+// to it.
 void Builder::noteChanceByNumber(const std::vector<V>& inputs, const std::vector<V>& outputs) {
     std::vector<int64_t> numbers;
     if (trusts) return;

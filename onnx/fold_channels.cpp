@@ -56,7 +56,7 @@ class Folding {
         }
     }
 
-    // Whether the model does not round a value to other codes, or to any, than the result of its activation.
+    // Returns whether the value is not rounded before its activation, or is rounded to the same codes as the result.
     bool sameSteps(int value, int result) const {
         const std::optional<Steps>& steps = scope_.values[at(value)]->steps;
         return !steps || steps == scope_.values[at(result)]->steps;

@@ -241,7 +241,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
              shown(function.name).c_str(), function.inputs.size(), inputs.size());
     for (size_t i = 0; i < function.inputs.size(); ++i)
         frame.names[function.inputs[i]] = i < inputs.size() ? inputs[i] : nullptr;
-    // The consumers of the function's inputs outside are unknown here.
+    // Other nodes of the caller may read these values, too, so they count as read elsewhere.
     frame.readElsewhere.insert(function.inputs.begin(), function.inputs.end());
     frame.readElsewhere.insert(function.outputs.begin(), function.outputs.end());
     Frame* before = frame_;
@@ -276,7 +276,7 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
     if (!entry) refuse("there is no form of it");
     Call call{*this, builder_, node, opset, std::move(inputs), std::vector<V>(node.outputs.size())};
     const Frame& frame = *frame_;
-    // State of the enclosing node, which continues when this one is done.
+    // Bodies are read while their node is: `declared` of the enclosing node is restored when this one is done.
     struct Kept {
         Builder& builder;
         decltype(Builder::declared) before;
@@ -380,8 +380,8 @@ bool Importer::readElsewhere(std::string_view name) const {
     return frame_ && frame_->readElsewhere.count(name) != 0;
 }
 
-// Bodies also read values of the graphs around them. A value that two nodes quantise by different constants counts as
-// read elsewhere.
+// Notes the values that a node reads other than to quantise them, those that two nodes quantise by different constants,
+// and all that bodies read, because bodies also read values of the graphs around them.
 void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
     std::unordered_map<std::string_view, const Node*> quantisers;
     for (const Node& node : nodes) {

@@ -37,7 +37,7 @@ struct Reading {
     uint64_t total = 0;
     // The order of each list of nodes that has been read. A function's nodes are read with every call.
     std::unordered_map<const std::vector<Node>*, std::vector<const Node*>> orders = {};
-    // Whether a Squeeze without axes kept free ones, for want of a declared rank, and whether it drops them.
+    // keptFreeAxes: a Squeeze without axes kept free axes, because no rank was declared. dropsFreeAxes: it drops them.
     bool keptFreeAxes = false, dropsFreeAxes = false;
 
     // The contents of a tensor in the file.
@@ -56,12 +56,12 @@ struct Report {
     int64_t nodes = 0, operators = 0, folded = 0, functions = 0;
 };
 
-// The numbers fit a decoder with kept keys and values: the second extent of its masks is a sum.
+// A strategy with numbers that fit a decoder with kept keys and values: the second extent of its masks is a sum.
 constexpr int kKeptStrategy = 8;
 // The last but one strategy for free extents: operators that refuse the numbers are not checked.
 constexpr int kLenientStrategy = 9;
-// The numbers of the first strategy, but extents that are equal by chance count as fixed, as where a net pads its input
-// to a fixed length.
+// The numbers of the first strategy, but extents that are equal in both probes count as fixed even where that may be by
+// chance: a net that pads its input to a fixed length makes them equal.
 constexpr int kTrustingStrategy = 10;
 
 class Importer {
@@ -87,7 +87,7 @@ class Importer {
     // The outputs of a body with these values as formal inputs, built in the present scope.
     std::vector<V> body(const Graph& graph, const std::vector<V>& inputs);
     void note(std::string text);
-    // Whether a value has a consumer that does not quantise it, or is an output of the graph.
+    // Returns whether a value has a consumer that does not quantise it, or is an output of the graph.
     bool readElsewhere(std::string_view name) const;
     // Counts the branches that are read again. Nested ones would be read twice as often at each level.
     bool mayReadBranchAgain() { return ++branchesReadAgain_ <= kMaxReadAgain; }

@@ -20,8 +20,8 @@ bool averages(const wire::OpT& op) {
     return false;
 }
 
-// Whether the engine passes steps on between the first input and the results. In doubt it counts as doing so, which
-// costs at most a product that is not needed.
+// Returns whether the engine passes steps on between the first input and the results. Where this is uncertain the
+// answer is true, which costs at most a product that is not needed.
 bool passesSteps(const wire::OpT& op) {
     switch (op.type) {
         case OpType::BroadcastTo:
@@ -76,8 +76,8 @@ class Isolation {
   private:
     static size_t at(int id) { return static_cast<size_t>(id); }
 
-    // Whether the model has steps on both sides, and the engine computes as the model means. It averages with floats
-    // where the steps of the input and of the result differ. A resize in codes is at most one code off.
+    // Returns whether the model has steps on both sides, and the engine computes what the model asks for: it averages
+    // with floats where the steps of the input and of the result differ. A resize in codes is at most one code off.
     bool computesRight(const wire::OpT& op) const {
         const Value &in = *scope_.values[at(op.inputIndexes[0])], &out = *scope_.values[at(op.outputIndexes[0])];
         if (!in.steps || !out.steps) return false;

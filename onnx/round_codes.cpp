@@ -94,7 +94,7 @@ class Rounding {
     // The number of inputs whose elements are moved; others are parameters.
     size_t dataCount(size_t i) const { return op(i).type == OpType::Concat ? op(i).inputIndexes.size() : 1; }
 
-    // As in quantised nets of the format.
+    // Returns whether the engine computes the operator with codes, as it does in quantised nets of the format.
     bool computesCodes(size_t i) const {
         const wire::OpT& one = op(i);
         if (one.inputIndexes.empty() || one.outputIndexes.size() != 1 || !known(one.outputIndexes[0])) return false;
@@ -127,7 +127,7 @@ class Rounding {
         return true;
     }
 
-    // Activations between operators of floats have no codes.
+    // The engine computes an activation with codes only next to another operator with codes.
     void leaveLoneActivations() {
         const std::vector<bool> before = coded_;
         for (size_t i = 0; i < coded_.size(); ++i) {
@@ -248,7 +248,7 @@ class Rounding {
         }
     }
 
-    // Whether the value has steps, and no operator over codes produces it.
+    // Returns whether the value has steps, and the operator that produces it does not give it rounded already.
     bool needsRounding(size_t maker, int id) const {
         if (!known(id) || coded_[maker] || grouped_[maker]) return false;
         const OpType type = op(maker).type;

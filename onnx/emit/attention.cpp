@@ -188,7 +188,8 @@ void emitFlexAttention(Call& c) {
     c.out(castTo(c, matmul(c, modified(c, "prob_mod", weights), values), q->elem));
 }
 
-// depth: of the heads of an input of rank 3 where the node does not say their number; 0: it has to.
+// depth: the size of a head, which splits an input of rank 3 where the node does not give the number of heads; 0: the
+// node has to give it.
 void rotary(Call& c, V cos, V sin, V places, int64_t depth) {
     const bool flat = c.in(0)->rank() == 3;
     const int64_t heads = c.integer("num_heads", 0);
@@ -214,7 +215,7 @@ void emitRotary(Call& c) {
 void emitContribRotary(Call& c) {
     V places = c.in(1);
     if (places->rank() == 1) {
-        // One offset for all tokens.
+        // The position of the first token; the others follow it.
         const int64_t axis = c.in(0)->rank() == 3 ? 1 : 2;
         places = unsqueeze(c, add(c, rangeTo(c, extentOf(c, c.in(0), axis)), places), {0});
     }

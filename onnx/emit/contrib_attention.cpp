@@ -21,8 +21,8 @@ float scaleOf(Call& c, V q) {
     return given != 0 ? given : 1 / std::sqrt(static_cast<float>(q->extent(3)));
 }
 
-// Which keys a list of numbers of keys shows: [batch, 1, 1, keys]. The list has one number for each sequence, or the
-// ends of all sequences and then their starts.
+// Returns a mask [batch, 1, 1, keys] of the visible keys. The list has the number of visible keys of each sequence, or
+// the ends of all sequences' visible keys and then their starts.
 V shownByLengths(Call& c, V list, V k) {
     const bool lengths = list->dims[0][0] == k->dims[0][0] && list->dims[1][0] == k->dims[1][0];
     const bool starts = list->dims[0][0] == 2 * k->dims[0][0] && list->dims[1][0] == 2 * k->dims[1][0];

@@ -56,7 +56,7 @@ wire::Convolution3DT volumeTable(const Layer& layer) {
     common.kernels = narrowAll(w.kernel);
     common.strides = narrowAll(w.strides);
     common.dilates = narrowAll(w.dilations);
-    if (!w.same) {  // or they would hold in place of those of SAME
+    if (!w.same) {  // the list would override the padding of SAME
         common.pads = narrowAll(w.begin);
         for (const int32_t pad : narrowAll(w.end)) common.pads.push_back(pad);
     }

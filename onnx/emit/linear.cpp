@@ -83,7 +83,7 @@ V product(Call& c, V a, V b) {
 V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool transB) {
     if (!transA && alpha == 1 && (!bias || beta == 1) && b->constant && b->rank() == 2) {
         const int64_t columns = b->dims[0][transB ? 0 : 1];
-        // A number for each column: as many numbers of another shape may belong to the rows.
+        // The bias must have a number for each column: a bias of another shape may have as many, one for each row.
         const bool inside = bias && bias->constant && bias->isFloat() && bias->elementCount() == columns &&
                             (bias->rank() == 0 || bias->dims[0].back() == columns);
         const Array* numbers = inside ? &bias->array() : nullptr;

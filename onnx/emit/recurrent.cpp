@@ -50,7 +50,7 @@ Cell readCell(Call& c, const std::vector<std::string>& usual) {
         const Activation* known = knownActivation(name);
         if (!known) refuse("the activation %s", name.c_str());
         Activation one = *known;
-        // Activations with such parameters take them in turn.
+        // The lists of parameters have entries only for those activations that take one.
         const bool takesAlpha = one.alpha != 0, takesBeta = one.beta != 0;
         if (takesAlpha && alpha >= alphas.size() && !one.hasDefaults)
             refuse("the activation %s without its activation_alpha", one.name);
@@ -162,8 +162,8 @@ std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& ta
     return c.b.given(type, table, inputs, outputs);
 }
 
-// The same node without lengths, forward, over [time, batch, inputs], once for each direction. Steps after the end of a
-// sequence are 0, and its last state is the state of its last step.
+// Emits a node with sequence lengths: the same node without lengths, forward, over [time, batch, inputs], once for each
+// direction. Steps after the end of a sequence are 0, and its last state is the state of its last step.
 void withLengths(Call& c, Emit emit) {
     const std::string direction = c.text("direction", "forward");
     const bool batchFirst = c.integer("layout", 0) != 0;

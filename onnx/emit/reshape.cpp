@@ -19,8 +19,9 @@ std::optional<std::vector<int64_t>> axesIn(Call& c, V& fed) {
     return std::nullopt;
 }
 
-// Without axes, those of 1 go. A free axis goes where a rank that the file declares, of the result or of an output of
-// the net, needs it: exporters declare what they had.
+// Squeeze without axes removes all axes with an extent of 1. A free axis is removed where the rank that the file
+// declares for the result, or for an output of the net, requires it: exporters declare the ranks of the run that they
+// traced.
 void squeezeOnes(Call& c, V x) {
     std::vector<int64_t> ones, open;
     for (size_t i = 0; i < x->rank(); ++i) {

@@ -29,7 +29,7 @@ void settle(const Value& x, const std::vector<int64_t>& axes, const std::vector<
         } else {
             begins[k] = std::clamp<int64_t>(begin, -1, extent - 1);
             end = std::clamp<int64_t>(end, -1, begins[k]);
-            // Before the first element: a number that is still negative after the extent is added.
+            // An end before the first element is written as a number that stays negative when the extent is added.
             ends[k] = end < 0 ? -extent - 1 : end;
             if (begins[k] < 0) begins[k] = -extent - 1;
         }
@@ -71,7 +71,7 @@ void emitSlice(Call& c) {
         c.out(c.b.alias(stridedSlice(c, inputs), x->elem));
         return;
     }
-    // Constants may also have numbers far outside.
+    // Constants may contain numbers that exceed 32 bits, so they are clamped, too.
     const auto list = [&](size_t i) {
         V value = c.in(i);
         return value->constant ? c.b.ints(clamped(value->array().list())) : value;

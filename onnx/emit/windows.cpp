@@ -64,8 +64,8 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel, bool t
         for (size_t i = 0; i < w.axes && mode == "SAME_UPPER"; ++i)
             w.same = w.same || (w.strides[i] != 1 && !x.fixed(i + 2));
         for (size_t i = 0; i < w.axes && !w.same; ++i) {
-            // With a stride of 1 the padding does not depend on the extent. With a stride of 2 and an odd reach, an
-            // even extent has one zero less behind it, which no window reads.
+            // With a stride of 1 the padding does not depend on the extent. With a stride of 2 and an odd reach, the
+            // padding of odd extents fits even ones, too: it has one more zero behind the map, which no window reads.
             const bool odd = mode == "SAME_LOWER" && w.strides[i] == 2 && w.reach(i) % 2 == 1 && !x.fixed(i + 2);
             const int64_t in = w.strides[i] == 1 ? kMax : odd ? kMax + 1 : x.extent(i + 2);
             const int64_t out = (in + w.strides[i] - 1) / w.strides[i];

@@ -24,13 +24,13 @@ struct Windows {
     int64_t outExtent(size_t i, int64_t in) const;
 };
 
-// kernel: from the weights, where the node may lack the attribute; empty: it must have it. Throws NotSupported where
-// SAME_LOWER depends on free extents, BadRange for numbers that define no windows.
+// kernel: the extents of the weights, used where the node lacks the attribute kernel_shape; empty: the node must have
+// it. Throws NotSupported where SAME_LOWER depends on free extents, BadRange for numbers that define no windows.
 // transposed: SAME padding is left to the caller.
 Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel, bool transposed = false);
 
-// The extent of axis i of the result, computed from that of x: throws ComputeSizeError where there is no window. Those
-// that are not checked (Builder::lenient) are replaced by some that are possible.
+// The extent of axis i of the result, computed from that of x: throws ComputeSizeError where there is no window. With
+// Builder::lenient an extent that is possible is returned instead.
 int64_t requireWindow(Call& c, const Value& x, size_t i, size_t probe, int64_t extent);
 
 // The number in 32 bits; throws what intList() throws.
