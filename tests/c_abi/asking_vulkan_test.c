@@ -199,7 +199,7 @@ static void undecided_operators(void** state) {
     assert_ok(mnn_interpreter_destroy(&model));
 }
 
-/* Counts the problems that the measurements in a session's cache are for: their names are in it as text. */
+/* Counts the measured operators in a session's cache, which has the names of their kernels as text. */
 static size_t measured(mnn_session_t* session) {
     size_t bytes = 0, count = 0;
     assert_ok(mnn_session_cache(session, NULL, 0, &bytes));

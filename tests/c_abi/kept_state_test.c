@@ -152,7 +152,7 @@ static void limited(void** state) {
     go_on(session, &all, 0);
     assert_fails(mnn_session_state_reserve(session, 100000), MNN_ERROR_LIMIT_EXCEEDED);
     expect_length(session, 2);
-    /* The pages that there was memory for stay. */
+    /* The reservation failed, but the pages that it could still allocate stay. */
     make_tokens(&all, 3, 3);
     go_on(session, &all, 2);
     assert_ok(mnn_session_trim(session));
@@ -198,7 +198,7 @@ static void limited_copies(void** state) {
     go_on(small, &all, 0);
     make_tokens(&all, 50, 3);
     go_on(small, &all, 2);
-    /* Beside what these runs need there is no room for a page of each operator. */
+    /* The limit leaves room for what these runs need, but not for another page of each operator. */
     config.max_memory_bytes = statistics_of(small).memory_bytes + state_of(small).bytes / 2;
     assert_ok(mnn_session_destroy(&small));
     assert_ok(mnn_session_create(of, &config, &small));

@@ -130,7 +130,7 @@ static void bytes_in_memory(void** state) {
     }
 }
 
-/* The order of the two ways of releasing decides what is left. */
+/* A second release keeps no more than the first one left, and KEEP_NOTHING frees what KEEP_WEIGHTS kept. */
 static void one_way_after_the_other(void** state) {
     (void)state;
     compute_wanted();

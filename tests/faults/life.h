@@ -63,7 +63,7 @@ class Life {
     // Makes the call, with failing requests where it is the phase of this life, and then again without failures, which
     // must succeed.
     void call(Phase phase, const std::function<mnn_status()>& body, mnn_status wanted = MNN_OK);
-    // How many requests the phase of the point made.
+    // Returns how many requests the phase of the point made.
     long seen() const { return seen_; }
 
   private:

@@ -22,7 +22,7 @@ class Net : public NetBuilder {
     }
 };
 
-// The results and the arena of a run that casts x to the type of a tensor of that many elements.
+// The results and the arena of a run that casts x to the type of a tensor with `elements` elements.
 struct Ran {
     NetResult result;
     int64_t arena = 0;

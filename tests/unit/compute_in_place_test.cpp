@@ -96,7 +96,7 @@ TEST(ComputeInPlace, ResidualsOfEveryConvolution) {
         }
 }
 
-// All other rows read a row, so the sum must not overwrite it.
+// The first row is subtracted from every row, so the difference must not overwrite it.
 TEST(ComputeInPlace, ASliceOfTheInputPreventsOverwriting) {
     NetBuilder steps;
     const int x = steps.softmax(steps.input({4, 64}));

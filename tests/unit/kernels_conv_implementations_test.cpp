@@ -99,8 +99,8 @@ TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
     EXPECT_EQ(chosen(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)), "depthwise");
     EXPECT_EQ(chosen(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), "first_layer");
     EXPECT_EQ(chosen(shape(64, 28, 28, 1, 5, 1, 1, 2), options(1)), "few_outputs");
-    // The choice among direct, clipped and Winograd by the costs of this CPU: each that contests must need less than a
-    // given part of the cycles so far.
+    // The costs of this CPU decide among direct, clipped and Winograd: a later candidate replaces the best one before
+    // it only if it needs less than the share CycleCosts::contest of its cycles.
     for (const int side : {2, 7, 14, 28, 56}) {
         for (const auto& [channels, stride] :
              {std::pair(8, 1), std::pair(64, 1), std::pair(512, 1), std::pair(64, 2)}) {
@@ -133,8 +133,8 @@ TEST(KernelsConvImplementations, GroupsAreEstimatedOneByOne) {
     }
 }
 
-// No form's transforms are free: with few channels they take longer than the products that they save. Whole vectors of
-// channels have products of their own.
+// Transforms cost time in every form of Winograd's algorithm: with few channels they take longer than the products that
+// they save. The 6 channels fill no vector: with whole vectors Winograd's products have faster kernels.
 TEST(KernelsConvImplementations, TransformsAreNeverFree) {
     for (const auto& [kernel, stride] :
          {std::pair(2, 1), std::pair(3, 1), std::pair(3, 2), std::pair(4, 2), std::pair(5, 2)})
@@ -228,12 +228,12 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(shape(35, 7, 8, 20, 3, 1, 6, 6, 2), options(1));
         checkOne(shape(35, 7, 8, 20, 3, 1, 12, 12), options(1));
         checkOne(shape(35, 13, 11, 20, 3, 1, 3, 2, 2), options(1));
-        // So many channels are summed in slices; all taps but one are outside of the map.
+        // 1501 channels are summed in slices; in the first shape all taps but one are outside of the map.
         checkOne(shape(1501, 14, 13, 20, 3, 1, 14, 14), options(1));
         checkOne(shape(1501, 14, 13, 20, 1), options(1));
         checkOne(shape(1501, 14, 13, 20, 3, 1, 1, 1), options(1));
         checkOne(shape(301, 17, 24, 20, 8, 8), options(1));
-        // Such large weights are read once for all parts of the map.
+        // Large weights are read once for all parts of the map.
         checkOne(shape(700, 14, 14, 130, 3, 2, 1, 1), options(1));
         checkOne(shape(515, 7, 7, 130, 3, 1, 1, 1), options(1));
         // A single pixel is multiplied by two panels at a time, but not by panels of two groups.

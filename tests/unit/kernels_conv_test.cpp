@@ -17,7 +17,7 @@ TEST(KernelsConv, OneByOne) {
     check({shape(19, 6, 6, 21, 1, 1, 1, 1), options(1)});
 }
 
-// Sums of so many channels are computed in slices; the residual may be in the memory of the result.
+// Sums over more than a thousand channels are computed in slices; the residual may be in the memory of the result.
 TEST(KernelsConv, OneByOneInSlices) {
     for (const int ic : {1344, 1360, 2731, 4100}) {
         Case c{shape(ic, 9, 9, 70, 1), options(1)};

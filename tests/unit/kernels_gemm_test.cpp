@@ -199,7 +199,8 @@ TEST(KernelsGemm, ARowAloneHasTheBitsOfARowAmongOthers) {
     }
 }
 
-// Results that stay in no cache are requested before they are stored, which changes no element and nothing beside them.
+// The lines of a result that does not stay in the cache are requested before they are stored, which changes no element
+// and no memory beside them.
 TEST(KernelsGemm, ResultsThatLeaveTheCache) {
     InlinePool pool;
     for (const std::string& isa : availableIsas()) {

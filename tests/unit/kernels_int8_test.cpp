@@ -177,7 +177,7 @@ TEST(Int8Convolution, Minima) {
     expectDense(shape(3, 45, 1, 1, 30, 1, 1), 1, false, true);
 }
 
-// Products may add up in 16 bits, of two steps where their weights are small enough.
+// Kernels may add products in 16 bits, and where the weights are small enough those of two steps.
 TEST(Int8Convolution, CodesThatAreNotNegative) {
     for (const Weights weights : {Weights::Small, Weights::Largest, Weights::Mixed}) {
         const auto expect = [&](const ConvShape& s, int groups = 1, bool withMin = false) {

@@ -18,7 +18,8 @@ TEST(NonMaxSuppression, BoxesAndClasses) {
 }
 
 TEST(NonMaxSuppression, OfEqualScoresTheFirstBox) {
-    // The boxes are far apart; a heap alone would give another order.
+    // No box overlaps another one, so all are kept, in order of their scores. A heap that compares scores alone would
+    // give boxes with equal scores in another order.
     std::vector<float> boxes, scores;
     Ints order;
     for (int i = 0; i < 41; ++i) {

@@ -118,7 +118,7 @@ TEST(Quantize, AConvolutionOfCodesNeedsTheirScale) {
     expectFailure(Status::NotSupported, "gives no scale", [&] { runNet(net); });
 }
 
-// Codes of the net make an activation one of codes; between operators of floats it gains nothing from them.
+// An activation behind codes of the net computes with codes; between operators of floats it would gain nothing.
 TEST(Quantize, AnActivationOfCodesOfTheNetComputesWithThem) {
     CodesNet n;
     wire::QuantizedFloatParamT table;

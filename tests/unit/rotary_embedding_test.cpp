@@ -134,7 +134,7 @@ TEST(RotaryEmbedding, FormulaInDouble) {
     }
 }
 
-// x lies in another layout where a convolution made it or reads the result, and is read by others, too.
+// Convolutions, whose layout is another one, make x and read z, and x has a second reader.
 TEST(RotaryEmbedding, BetweenOtherOperators) {
     RotaryNet s;
     const Dims dims = {1, 16, 5, 8};
@@ -144,7 +144,7 @@ TEST(RotaryEmbedding, BetweenOtherOperators) {
     expectRotations(s.finish({s.binary(BinaryCode::ADD, s.unary(UnaryCode::TANH, x), w)}), 2);
 }
 
-// The factors are the tensor itself.
+// The cosines, or cosines and sines, are the rotated tensor itself.
 TEST(RotaryEmbedding, OneTensorForAll) {
     for (const bool asBoth : {true, false}) {
         RotaryNet s;

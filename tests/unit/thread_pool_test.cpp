@@ -52,7 +52,7 @@ TEST(ThreadPool, AsManyThreadsComputeAsThereAreCores) {
     ForkJoinPool pool(static_cast<int>(cores) + 3);
     std::set<std::thread::id> seen;
     std::mutex mutex;
-    // A worker may wake late, so that there are as many rounds as the second thread needs.
+    // A worker may wake late, so rounds are added until a second thread has computed.
     for (int round = 0; round < 20 || seen.size() < std::min<size_t>(cores, 2); ++round) {
         RunLease lease(pool);
         parallelFor(lease.pool(), 200, [&](int) {
@@ -93,7 +93,8 @@ TEST(ThreadPool, ManySmallRuns) {
     EXPECT_EQ(total, 4L * 20000 * 19999 / 2 + 6L * 20000);
 }
 
-// More threads than cores take turns, so that workers come late to jobs, and to leases of other numbers of threads.
+// More threads than cores take turns on them: workers come late to jobs, even after a lease of another number of
+// threads has begun.
 TEST(ThreadPool, LeasesOfAllNumbersOfThreads) {
     const std::vector<os::UsableCore> usable = os::usableCores();
     if (usable.empty()) GTEST_SKIP() << "the system does not say which cores there are";

@@ -145,7 +145,8 @@ TEST(Verify, UseWithoutDefinition) {
     EXPECT_NO_THROW(loadNet(net));
 }
 
-// Operators that no output needs may read what nothing makes; the model does not have them then, nor those behind them.
+// Operators that no output needs may read tensors that no operator makes. The loaded model lacks these operators, and
+// those that read their results.
 TEST(Verify, LostOperators) {
     wire::NetT net = makeReluNet();
     net.tensorName.insert(net.tensorName.end(), {"absent", "lost", "behind"});

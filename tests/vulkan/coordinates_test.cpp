@@ -101,7 +101,7 @@ TEST(Coordinates, BoxesOfASuppression) {
     EXPECT_LT(hits, static_cast<size_t>(kPlaces));
 }
 
-// Which of the boxes are read is known in a later stage than the one that computes them.
+// One stage computes the boxes, and a later one finds out which of them are read.
 TEST(Coordinates, BoxesOfALaterStage) {
     CoordinateNet net;
     const int map = net.input({1, 3, 2, kWidth});

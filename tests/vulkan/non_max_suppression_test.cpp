@@ -83,7 +83,7 @@ TEST(NonMaxSuppression, ManyBoxes) {
     }
 }
 
-// There are so many iterations of a loop that a driver with a limit would end it.
+// The search keeps 8,400 boxes: drivers that limit the iterations of a shader's loop would end a loop over all of them.
 TEST(NonMaxSuppression, AllOfManyBoxesApart) {
     Value boxes = boxesIn(0, {8400, 4}, 1);
     for (size_t i = 0; i < boxes.floats.size(); ++i) boxes.floats[i] += static_cast<float>(i / 4);

@@ -9,14 +9,14 @@ def free_cases():
     """Relations that two sets of numbers for free extents satisfy by chance, or do not satisfy at all."""
     node = helper.make_node
     one = {"i1": np.array([1]), "i0": np.array([0]), "m": np.array([64])}
-    # 96 and 160 both become 64.
+    # Min makes 64 of both stand-ins of the free extent, 96 and 160; the case has 7.
     nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i1"], ["n"]), node("Min", ["n", "m"], ["e"]),
              node("Slice", ["x", "i0", "e", "i1"], ["c"]), node("Shape", ["c"], ["d"]), node("Concat", ["d", "i1"], ["t"], axis=0),
              node("Conv", ["c3", "w"], ["y"], pads=[1, 1])]
     nodes.insert(6, node("Reshape", ["c", "t"], ["r"]))
     nodes.insert(7, node("Transpose", ["r"], ["c3"], perm=[0, 2, 1]))
     yield own_case("clamped_length", nodes, {"x": floats(2, 7)}, one | {"w": floats(3, 1, 3)}, free=("x",))
-    # 72 of 96 with 24 of padding, 96 of 160 without any.
+    # The stand-in 96 is resized to 72 and padded with 24, 160 is resized to 96 without padding: both become 96.
     sizes = {"most": np.array(48., np.float32), "top": np.array(96., np.float32), "by": np.array(32), "less": np.array(31),
              "i2": np.array(2), "i3": np.array(3), "front": np.zeros(6, np.int64), "u": np.array([0]), "head": np.array([1, 1]),
              "w": floats(2, 1, 3, 3), "g": np.array([0, 1])}
@@ -37,7 +37,7 @@ def free_cases():
               node("Slice", ["f", "u", "one", "one"], ["first"]), node("Reshape", ["first", "shape"], ["y"])]
     sizes |= {"two": np.array([2]), "four": np.array([4]), "one": np.array([1])}
     yield own_case("resized_and_padded", nodes, {"x": floats(1, 1, 24, 64)}, sizes, free=("x",), opset=13)
-    # 32 numbers, of which 0 lie in front of the last 32, for 96 and for 160; 52 and 20 here.
+    # For both stand-ins, 96 and 160, the range has 32 numbers, of which the slice drops none; here it drops 20 of 52.
     nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i1"], ["n"]), node("Sub", ["most", "n"], ["d"]), node("Max", ["d", "i0"], ["k"]),
              node("Add", ["k", "half"], ["e"]), node("Squeeze", ["e", "i0"], ["e0"]), node("Range", ["z", "e0", "o"], ["r"]),
              node("Slice", ["r", "i0", "last", "i0"], ["t"]), node("Cast", ["t"], ["y"], to=1)]
@@ -57,7 +57,7 @@ def guessed_cases():
     """Nets that are valid for few of the numbers that stand for free extents, or whose tables have fewer rows than those numbers."""
     node = helper.make_node
     one = {"i0": np.array([0]), "i1": np.array([1]), "one": np.array(1), "zero": np.array(0)}
-    # The lengths of sequences, sorted: as many as there are.
+    # TopK of all lengths sorts them: its k is the batch, which is free.
     nodes = [node("Shape", ["n"], ["s"]), node("TopK", ["n", "s"], ["v", "i"]), node("Cast", ["v"], ["l"], to=6),
              node("LSTM", ["x", "W", "R", "", "l"], ["", "", "c"], hidden_size=3)]
     yield own_case("lengths_by_topk", nodes, {"x": floats(5, 3, 4), "n": np.array([2, 5, 3], np.float32)},
@@ -84,11 +84,11 @@ def guessed_cases():
     for kept in (5, 0):
         yield own_case(f"kept_keys_{kept}", nodes, {"x": floats(2, 3, 8), "m": floats(2, 3 + kept), "k": floats(2, kept, 8)}, one | tables,
                        ("y", "keys"), free={"x": (0, 1), "m": (0, 1), "k": (0, 1)})
-    # Both sets of numbers end behind the table: its length does not count.
+    # Both stand-ins exceed the 80 rows of the table, so the equal extents of the slice must not count as certain.
     nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "i1"], ["n"]), node("Slice", ["table", "i0", "n", "i0"], ["t"]),
              node("Shape", ["t"], ["ts"]), node("Gather", ["ts", "zero"], ["m"]), node("Cast", ["m"], ["f"], to=1), node("Add", ["x", "f"], ["y"])]
     yield own_case("rows_of_table", nodes, {"x": floats(2, 5)}, one | {"table": floats(80, 4)}, free=("x",))
-    # A branch for one row alone, of another rank.
+    # One branch is valid for one row alone, and its result has another rank.
     kind = TensorProto.FLOAT
     branches = [helper.make_graph([node(op, ["x", *axes], ["r"])], op, [], [helper.make_tensor_value_info("r", kind, None)])
                 for op, axes in (("Squeeze", ["i1"]), ("Identity", []))]

@@ -22,7 +22,7 @@ def whole_net_cases():
                                     node("SequenceMap", ["s", "t", "c"], ["u", "v"], body=body),
                                     node("ConcatFromSequence", ["u"], ["y"], axis=0), node("ConcatFromSequence", ["v"], ["z"], axis=1)],
                    {"a": floats(2, 3), "b": floats(2, 3), "c": floats(3)}, outputs=("y", "z"))
-    # A line of text: its file is valid for the heights alone that become 1.
+    # A reader of text lines, whose net is valid only for heights that become 1.
     branches = [helper.make_graph([node(op, ["h", *axes], ["r"])], op, [], [helper.make_tensor_value_info("r", kind, None)])
                 for op, axes in (("Squeeze", ["two"]), ("Identity", []))]
     yield own_case("text_height", [node("MaxPool", ["x"], ["p"], kernel_shape=[4, 1], strides=[4, 1]), node("Conv", ["p", "w"], ["h"]),

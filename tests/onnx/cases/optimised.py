@@ -57,7 +57,7 @@ def optimised_cases():
     yield own_case("contrib_codes_16", nodes, {"x": floats(3, 5) * 20}, c)
     c = {"s": real(.02), "z": i8(5), "t": real(.01), "u": i8(-7), "r": real(.03), "v": i8(9)}
     for axes, keep in (([1, -1], 1), ([2], 0)):
-        # onnxruntime has a definition of it, and nothing that computes it.
+        # onnxruntime defines QLinearReduceMean but has no kernel for it: other operators give the expected result.
         same = [helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"]), helper.make_node("ReduceMean", ["d"], ["m"], axes=axes, keepdims=keep),
                 helper.make_node("QuantizeLinear", ["m", "t", "u"], ["y"])]
         mean = helper.make_node("QLinearReduceMean", ["x", "s", "z", "t", "u"], ["y"], **contrib, axes=axes, keepdims=keep)

@@ -31,7 +31,7 @@ def beside_cases():
                                        node("Transpose", ["r"], ["y"], perm=[0, 1, 3, 2])], x, steps | {"to": np.array([2, 4, 9, 13])})
     volume = {"x": floats(1, 3, 4, 4, 6)}
     yield own_case("average_of_codes_3d", [*pair("x", "d"), node("AveragePool", ["d"], ["y"], kernel_shape=[2] * 3)], volume, steps)
-    # The first pair cuts at 2.5, which an activation inside of the convolution would lose.
+    # The first pair clamps at 2.5; this would be lost if the activation became a part of the convolution.
     layer = {"w": floats(5, 4, 3, 3), "b": floats(5)}
     for name, op in ("relu", node("Relu", ["q"], ["y"])), ("relu6", node("Clip", ["q", "lo", "hi"], ["y"])):
         yield own_case(f"{name}_of_rounded_layer", [node("Conv", ["x", "w", "b"], ["c"]), *pair("c", "q"), op], x,
@@ -108,7 +108,7 @@ def file_cases():
 
     yield rounds_of("loop_with_sequence", [node("Identity", ["true"], ["d"])], "d")
     yield rounds_of("loop_with_sequence_that_ends", [node("Less", ["i", "zeroth"], ["d"])], "d", zeroth=np.array(1))
-    # Sums of integers behind Winograd's algorithm are whole numbers, and not cut to the next one towards zero.
+    # Winograd's algorithm gives sums of integers that are slightly off: they are rounded, not cut towards zero.
     yield own_case("whole_sums", [node("ConvInteger", ["x", "w"], ["y"], pads=[1] * 4)], {"x": codes(np.uint8, 1, 16, 12, 12)},
                    {"w": RANDOM.integers(-60, 60, (16, 16, 3, 3)).astype(np.int8)})
 

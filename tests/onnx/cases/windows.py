@@ -33,6 +33,6 @@ def window_cases():
                                {"x": floats(2, 3, *space)}, free=("x",), outputs=("y", "i"))
     yield own_case("same_depthwise_one_stride", [node("Conv", ["x", "w"], ["y"], strides=[2, 1], group=4, **same)],
                    {"x": floats(1, 4, 9, 10)}, {"w": floats(4, 1, 3, 3)}, free=("x",))
-    # Three outputs of one value, of which the first takes the name that the last one has.
+    # Three outputs share one value: the first one takes its name, which is that of the last one in the file.
     yield own_case("outputs_of_one_value", [node("Relu", ["x"], ["r"]), node("Identity", ["r"], ["y"]), node("Identity", ["r"], ["z"])],
                    {"x": floats(2, 5)}, outputs=("y", "z", "r"))
