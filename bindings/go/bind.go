@@ -121,7 +121,7 @@ func bind[T Element](op string, tensor *Tensor, buffer *Buffer[T], format Format
 	var start unsafe.Pointer
 	if buffer != nil {
 		memory = buffer.memory
-		memory.count(1) // it is not freed meanwhile
+		memory.count(1) // so that another goroutine does not free it meanwhile
 		start = memory.start
 		if start == nil {
 			memory.count(-1)

@@ -127,7 +127,7 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 	return model, nil
 }
 
-// weights are the sizes of external weights that the caller gives.
+// weights returns the description of the external weights that the caller gives, without the path.
 func (o *LoadOptions) weights(op string) (C.mnn_go_weights, error) {
 	size := o.ExternalWeightSize
 	if size < 0 {

@@ -46,7 +46,8 @@ func (s *Session) inCallback() bool {
 	if s.callbackThread.Load() == 0 {
 		return false
 	}
-	// Otherwise the goroutine could move to the callback's thread between the two reads, when the callback has ended.
+	// The goroutine keeps its thread: otherwise the callback could end between the two reads, and the goroutine move to
+	// its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return s.callbackThread.Load() == uintptr(C.mnn_go_thread())

@@ -43,7 +43,7 @@ func (s *Session) EraseState(begin, end uint64) error {
 	})
 }
 
-// ReserveState takes memory for so many rows in all, so that runs up to this length take none.
+// ReserveState allocates memory for length rows in total, so that runs up to this length allocate none.
 func (s *Session) ReserveState(length uint64) error {
 	return s.change("Session.ReserveState", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_state_reserve(handle, C.uint64_t(length))

@@ -59,7 +59,7 @@ class _Watcher:
         try:
             while True:
                 status = function(token._handle)
-                # Python calls the handler here at the latest, which raises, unless it did so in a callback.
+                # Python calls the handler here at the latest. It raises KeyboardInterrupt, unless it did so in a callback.
                 if kept():
                     raised = take() if status == 0 else None
                     if raised is not None:

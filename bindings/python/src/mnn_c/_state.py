@@ -29,14 +29,14 @@ class Stateful(Described):
             check(C.mnn_session_state_reset(self._handle))
 
     def erase_state(self, begin: int, end: int) -> None:
-        """Takes the rows from `begin` to before `end` out; those behind them move up."""
+        """Removes the rows from `begin` to before `end`; those behind them move up."""
         if begin < 0 or end < 0:
             raise ValueError("rows are counted from 0")
         with self._lock:
             check(C.mnn_session_state_erase(self._handle, begin, end))
 
     def reserve_state(self, length: int) -> None:
-        """Takes memory for so many rows in all, so that runs up to this length take none."""
+        """Allocates memory for `length` rows in total, so that runs up to this length allocate none."""
         if length < 0:
             raise ValueError("a length is not negative")
         with self._lock:
@@ -62,6 +62,6 @@ class Stateful(Described):
             return _calls.content(C.mnn_session_state_save, self._handle)
 
     def load_state(self, data: bytes) -> None:
-        """Becomes what save_state() returned. The bytes are checked."""
+        """Replaces the state by one that save_state() returned. The bytes are checked."""
         with self._lock:
             check(C.mnn_session_state_load(self._handle, bytes(data), len(data)))

@@ -47,7 +47,7 @@ def type_of(dtype: Any) -> ElementType:
 
 
 def elements(value: Any) -> Tuple[Array, ElementType]:
-    """Returns an array whose bytes the library can read, copied only where `value` is no such array, and its type."""
+    """Returns an array whose bytes the library can read, without a copy of `value` where possible, and its type."""
     array: Array = np.asarray(value)
     kind = _BY_DTYPE.get(array.dtype)
     if kind is not None and array.flags.c_contiguous:

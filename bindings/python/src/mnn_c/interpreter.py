@@ -129,7 +129,7 @@ class Interpreter(Closable):
                 external_weights = self._converted_weights
                 if load_mode not in (Load.DEFAULT, Load.BORROW):
                     load_mode = options.load_mode = Load.DEFAULT
-        # Numbers of objects that the library releases in any case once it has read the options.
+        # Numbers of registered objects. The library releases them once it has read the options, even when the load fails.
         numbers = [weights.give(options, external_weights)]
         number = 0
         if log is not None:

@@ -85,7 +85,7 @@ class Session(Stateful):
 
     @property
     def config(self) -> SessionConfig:
-        """The configuration, of the first path where there are several."""
+        """The configuration; where there are several paths, that of the first one."""
         return self.configs[0]
 
     @property

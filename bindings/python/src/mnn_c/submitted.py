@@ -90,7 +90,7 @@ class Pending:
             raise
 
     def _settle(self, nanoseconds: int) -> bool:
-        """Returns whether the run is over, after waiting at most so long; below 0 there is no limit."""
+        """Waits at most `nanoseconds`, without a limit where they are below 0; returns whether the run is over."""
         limit = -1.0 if nanoseconds < 0 else min(nanoseconds / 1e9, threading.TIMEOUT_MAX)
         if not self._turn.acquire(timeout=limit):
             return False

@@ -46,7 +46,7 @@ class Tensor:
 
     @property
     def nchw(self) -> Tuple[int, int, int, int]:
-        """Batch, channel, height and width of a tensor of four dimensions, in any order of the tensor."""
+        """Batch, channel, height and width of a tensor of four dimensions, whichever order the tensor has."""
         values = (ctypes.c_int32 * 4)()
         check(C.mnn_tensor_nchw(self._handle, values))
         return values[0], values[1], values[2], values[3]

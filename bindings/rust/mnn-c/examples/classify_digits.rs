@@ -59,7 +59,7 @@ fn scores(session: &mut Session, image: &[u8]) -> mnn_c::Result<Vec<f32>> {
     session.output("scores")?.read(Format::Nchw)
 }
 
-/// Whether enough images were right.
+/// Returns whether enough images were classified correctly.
 fn classify(folder: &Path) -> Result<bool, Box<dyn Error>> {
     let images = read(folder, "test_images.bin")?;
     let labels = read(folder, "test_labels.bin")?;

@@ -97,11 +97,11 @@ impl ScheduleConfig {
         fallback: some ForwardType;
         /// CPU threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1, or with a runtime all that it has.
         threads: u32;
-        /// How exactly to compute.
+        /// The precision of the computation.
         precision: some Precision;
-        /// How weights are kept in memory.
+        /// The form in which weights are kept in memory.
         memory: some MemoryMode;
-        /// On which cores the session's workers compute; not with a runtime, which has its own.
+        /// The kinds of cores on which the session's workers compute; not with a runtime, which has its own workers.
         power: some PowerMode;
         /// Options for a GPU.
         gpu_mode: GpuMode;
@@ -139,10 +139,11 @@ impl ScheduleConfig {
         max_loop_iterations: u64;
         /// Keeps the text that [`Session::report`](crate::Session::report) prints of the plan, which takes time and memory.
         record_plan: bool;
-        /// [`record_plan`](Self::record_plan), and measures each algorithm that an operator could take, whenever it is planned.
+        /// Does what [`record_plan`](Self::record_plan) does, and measures each algorithm that an operator could take,
+        /// whenever it is planned.
         measure_algorithms: bool;
-        /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the CPU;
-        /// without them it is much faster where they are many.
+        /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the
+        /// CPU; many of them make it much slower.
         keep_subnormals: bool;
         /// Creates the session without a plan, so that the shapes that the model declares need not be usable:
         /// [`Session::resize`](crate::Session::resize) must follow.

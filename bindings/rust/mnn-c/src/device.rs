@@ -30,13 +30,13 @@ mirror! {
         vendor_id: u32,
         /// The PCI number of the device.
         device_id: u32,
-        /// Invocations that run in step.
+        /// The number of invocations of a shader that run in step.
         subgroup_size: u32,
         /// Whether the invocations of a subgroup can add up values among themselves.
         subgroup_arithmetic: bool,
         /// Whether [`Precision::Low`](crate::Precision::Low) stores tensors as fp16.
         fp16_storage: bool,
-        /// Whether it computes in fp16.
+        /// Whether the device can compute in fp16, which this library does not use.
         fp16_arithmetic: bool,
     }
 }
@@ -59,7 +59,7 @@ fn device(backend: ForwardType, index: usize) -> Result<DeviceInfo> {
 }
 
 mirror! {
-    /// The processor of this machine. `None` of a feature means that it is not known.
+    /// The processor of this machine. A feature is `None` where it is not known whether the processor has it.
     #[derive(Clone, Debug, PartialEq, Eq)]
     CpuInfo = mnn_cpu_properties_t {
         /// The values that [`ScheduleConfig::cpu_isa`](crate::ScheduleConfig::cpu_isa) accepts here, best first.

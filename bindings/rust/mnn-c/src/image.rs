@@ -80,7 +80,7 @@ fn number(value: u32) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
 
-/// Returns so many zeros.
+/// Returns `count` zeros, or an error where there is no memory for them.
 fn zeros<T: Element>(count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| {

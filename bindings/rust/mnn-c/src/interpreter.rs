@@ -18,7 +18,7 @@ use std::ptr::{null, null_mut, NonNull};
 #[derive(Debug)]
 pub struct Interpreter {
     handle: NonNull<sys::mnn_interpreter_t>,
-    // It follows the handle's destruction, because fields are dropped after `drop` returned.
+    // The bytes are freed after the handle is destroyed, because fields are dropped after `drop` returned.
     owner: Owner,
 }
 

@@ -114,9 +114,9 @@ impl Conversion {
     }
 
     setters! {
-        /// Whether external data may lie behind a link that leads out of the folder of the model.
+        /// Allows external data behind a link that leads out of the folder of the model.
         follow_links: bool;
-        /// Whether large arrays are stored outside of the net even where it could hold them.
+        /// Stores large arrays outside of the net even where it could hold them.
         weights_beside: bool;
         /// The most bytes that constants may take while they are read and computed. 0, the default: 1 GiB, and 8 times the
         /// model.

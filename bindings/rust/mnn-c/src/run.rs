@@ -52,9 +52,9 @@ impl<'r> RunOptions<'r> {
     setters! {
         /// The token that ends the run.
         cancel: shared CancelToken;
-        /// Whether a GPU runs its operators one after another and measures each, for
-        /// [`OpInfo::device_ms`](crate::OpInfo::device_ms) of the closure after it. Otherwise it overlaps them where it
-        /// can.
+        /// Makes a GPU run its operators one after another and measure each of them: the closure after an operator
+        /// finds the time in [`OpInfo::device_ms`](crate::OpInfo::device_ms). Otherwise the GPU overlaps operators
+        /// where it can.
         device_times: bool;
     }
 

@@ -53,7 +53,7 @@ pub(crate) type Buffers = HashMap<usize, Box<dyn Any + Send + Sync>>;
 #[derive(Debug)]
 pub struct Session {
     handle: NonNull<sys::mnn_session_t>,
-    // It follows the handle's destruction, because fields are dropped after `drop` returned.
+    // The bytes are freed after the handle is destroyed, because fields are dropped after `drop` returned.
     owner: Owner,
     pub(crate) bound: Buffers,
     // A run was submitted, and no call has waited for it, because its `Pending` was forgotten.

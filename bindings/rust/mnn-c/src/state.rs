@@ -48,7 +48,7 @@ impl Session {
         check(unsafe { sys::mnn_session_state_erase(self.as_ptr_mut(), rows.start, rows.end) })
     }
 
-    /// Takes memory for so many rows in all, so that runs up to this length take none.
+    /// Allocates memory for `length` rows in total, so that runs up to this length allocate none.
     pub fn reserve_state(&mut self, length: u64) -> Result<()> {
         // SAFETY: borrowed alone.
         check(unsafe { sys::mnn_session_state_reserve(self.as_ptr_mut(), length) })
@@ -79,7 +79,7 @@ impl Session {
         Ok(bytes)
     }
 
-    /// Becomes what [`save_state`](Session::save_state) stored. The bytes are checked.
+    /// Replaces the state by one that [`save_state`](Session::save_state) stored. The bytes are checked.
     pub fn load_state(&mut self, bytes: &[u8]) -> Result<()> {
         // SAFETY: borrowed alone; the bytes are not kept.
         check(unsafe { sys::mnn_session_state_load(self.as_ptr_mut(), bytes.as_ptr().cast(), bytes.len()) })
