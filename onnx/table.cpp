@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/error.h"
 #include "emit/families.h"
 
 namespace mnnc::onnx {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <set>
 
-#include "base/error.h"
-
 namespace mnnc::onnx {
 namespace {
 

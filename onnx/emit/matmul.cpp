@@ -1,5 +1,4 @@
 // Matrix products.
-#include "base/error.h"
 #include "linear.h"
 
 namespace mnnc::onnx {

@@ -1,5 +1,4 @@
 // Optional values, whose presence is known while converting; and other operators that depend only on types.
-#include "base/error.h"
 #include "helpers.h"
 
 namespace mnnc::onnx {

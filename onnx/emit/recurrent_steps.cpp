@@ -1,5 +1,4 @@
 // Recurrent layers as a loop over their steps.
-#include "base/error.h"
 #include "linear.h"
 #include "loops.h"
 #include "recurrent.h"

@@ -1,7 +1,6 @@
 // Reductions, and the positions of extrema.
 #include <limits>
 
-#include "base/error.h"
 #include "helpers.h"
 
 namespace mnnc::onnx {

@@ -1,6 +1,4 @@
 // Checks the values of SpatialProduct and CosineSimilarity, and that wrong inputs are refused.
-#include "ops/channel_products.h"
-
 #include "op_harness.h"
 
 namespace mnnc::test {

@@ -1,6 +1,4 @@
 // Im2Col and Col2Im from the wire table to values.
-#include "ops/columns.h"
-
 #include "op_harness.h"
 
 namespace mnnc::test {

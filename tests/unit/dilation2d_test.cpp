@@ -1,6 +1,4 @@
 // Dilation2D: exact values and refused inputs.
-#include "ops/dilation2d.h"
-
 #include "op_harness.h"
 
 namespace mnnc::test {

@@ -1,7 +1,5 @@
 // The tensors of a net that are coordinates: those that operators read as places, boxes or indices, followed into the
 // bodies of If and While and out of them.
-#include "net/net_coordinates.h"
-
 #include <set>
 
 #include "index_cases.h"

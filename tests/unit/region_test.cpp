@@ -1,6 +1,4 @@
 // ROIAlign, ROIPooling and CropAndResize: check vectors, hostile boxes and refused parameters.
-#include "ops/region.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,4 @@
 // A 3-D convolution written as 2-D ones runs as one operator, with the numbers of the file's operators.
-#include "net/net_rewrites.h"
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,4 @@
 // A group convolution written as slices runs as one operator, with the numbers of the file's operators.
-#include "net/net_rewrites.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/net_rewrites.h"
 #include "rewritten_net.h"
 
 namespace mnnc::test {

@@ -1,6 +1,4 @@
 // Segment: exact means and refused inputs.
-#include "ops/segment.h"
-
 #include "op_harness.h"
 
 namespace mnnc::test {
