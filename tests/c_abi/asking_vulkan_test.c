@@ -15,14 +15,6 @@ static mnn_session_t* on_vulkan(mnn_interpreter_t* model, int32_t gpu_mode, int3
     return session;
 }
 
-static mnn_interpreter_t* open_case(const char* name) {
-    char path[4096];
-    mnn_interpreter_t* made = NULL;
-    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
-    assert_ok(mnn_interpreter_create_from_file(path, NULL, &made));
-    return made;
-}
-
 static void properties(void** state) {
     (void)state;
     const int32_t fixed = MNN_GPU_TUNING_NONE | MNN_GPU_MEMORY_BUFFER;

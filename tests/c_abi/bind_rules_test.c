@@ -104,10 +104,9 @@ static void released_without_a_plan(void** state) {
 
 static void sized_by_contents(void** state) {
     (void)state;
-    mnn_interpreter_t* select = NULL;
+    mnn_interpreter_t* select = open_case("onnx__nonzero_example");
     mnn_session_t* run = NULL;
     mnn_tensor_t *in = NULL, *places = NULL;
-    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/onnx__nonzero_example/model.mnn", NULL, &select));
     assert_ok(mnn_session_create(select, NULL, &run));
     assert_ok(mnn_session_input(run, NULL, &in));
     assert_ok(mnn_session_output(run, NULL, &places));

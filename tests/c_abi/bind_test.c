@@ -17,10 +17,9 @@ static void expect_at(mnn_tensor_t* tensor, const void* memory) {
 /* z = condition ? x : y, of 2x2 elements: all four tensors are stored in their caller's layout. */
 static void nothing_is_copied(void** state) {
     (void)state;
-    mnn_interpreter_t* where = NULL;
+    mnn_interpreter_t* where = open_case("onnx__where_example");
     mnn_session_t* run = NULL;
     mnn_tensor_t *condition = NULL, *x = NULL, *y = NULL, *z = NULL;
-    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/onnx__where_example/model.mnn", NULL, &where));
     assert_ok(mnn_session_create(where, NULL, &run));
     assert_ok(mnn_session_input(run, "condition", &condition));
     assert_ok(mnn_session_input(run, "x", &x));

@@ -10,14 +10,6 @@ enum { VALUES = 6, KINDS = 7 };
 static const char* const kSums[KINDS] = {"sum_half",  "sum_uint8", "sum_int8",     "sum_int32",
                                          "sum_int64", "sum_float", "sum_trainable"};
 
-static inline mnn_interpreter_t* open_case(const char* name) {
-    char path[4096];
-    mnn_interpreter_t* made = NULL;
-    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
-    assert_ok(mnn_interpreter_create_from_file(path, NULL, &made));
-    return made;
-}
-
 static inline mnn_tensor_t* constant_at(mnn_session_t* session, size_t index) {
     const char* name = NULL;
     mnn_tensor_t *tensor = NULL, *again = NULL;

@@ -23,6 +23,15 @@ static inline mnn_schedule_config_t default_config(void) {
     return config;
 }
 
+/* Opens the model of a conformance case. */
+static inline mnn_interpreter_t* open_case(const char* name) {
+    char path[4096];
+    mnn_interpreter_t* made = NULL;
+    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
+    assert_ok(mnn_interpreter_create_from_file(path, NULL, &made));
+    return made;
+}
+
 /* The digits model whose input leaves dimension `axis` open; the caller frees it. */
 static inline unsigned char* open_model(int axis, size_t* size) {
     unsigned char* bytes = read_whole_file(MNN_C_DIGITS_MODEL, size);

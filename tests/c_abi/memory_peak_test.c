@@ -54,8 +54,7 @@ static void resize_map(mnn_session_t* session, int32_t extent) {
 static void is_what_the_allocator_saw(void** state) {
     (void)state;
     enum { SLACK = 64 * 256 };
-    mnn_interpreter_t* model = NULL;
-    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/convolution__3x3_wide/model.mnn", NULL, &model));
+    mnn_interpreter_t* model = open_case("convolution__3x3_wide");
     struct seen seen = {0};
     mnn_runtime_t* runtime = runtime_seen_by(&seen);
     mnn_session_t* session = session_with(model, runtime, 0);

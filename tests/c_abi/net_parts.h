@@ -61,12 +61,4 @@ static inline void assert_output(const mnn_session_t* session, const char* name,
     free(got);
 }
 
-static inline mnn_interpreter_t* open_case(const char* name) {
-    char path[4096];
-    mnn_interpreter_t* made = NULL;
-    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
-    assert_ok(mnn_interpreter_create_from_file(path, NULL, &made));
-    return made;
-}
-
 #endif

@@ -51,8 +51,7 @@ static void shown_tensors(void** state) {
 
 static void unused_inputs(void** state) {
     (void)state;
-    mnn_interpreter_t* other = NULL;
-    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/matmul__constant_right/model.mnn", NULL, &other));
+    mnn_interpreter_t* other = open_case("matmul__constant_right");
     mnn_schedule_config_t config = default_config();
     const char* one[] = {"odd"};
     config.outputs = one;
