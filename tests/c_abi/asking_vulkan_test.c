@@ -378,8 +378,7 @@ static void times_of_the_device(void** state) {
 }
 
 int main(void) {
-    size_t devices = 0;
-    if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) {
+    if (!has_device()) {
         print_message("skipped: %s\n", mnn_last_error());
         return SKIPPED;
     }

@@ -169,8 +169,7 @@ static void measuring_writes_the_file_again(void** state) {
 }
 
 int main(void) {
-    size_t devices = 0;
-    if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) {
+    if (!has_device()) {
         print_message("skipped: %s\n", mnn_last_error());
         return SKIPPED;
     }

@@ -321,10 +321,9 @@ int main(int argc, char** argv) {
     if (argc < 2) return cmocka_run_group_tests_name(path, tests, NULL, NULL);
     int failed = 0, first = 1;
     if (strcmp(argv[1], "--vulkan") == 0) {
-        size_t devices = 0;
         first = 2;
         backend = MNN_FORWARD_VULKAN;
-        if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) return 77;
+        if (!has_device()) return 77;
     }
     for (int i = first; i < argc; ++i) {
         path = argv[i];

@@ -33,10 +33,8 @@ static void first_convolution(mnn_schedule_config_t config, const char* tensor, 
 }
 
 static bool stores_16_bits(void) {
-    size_t count = 0;
     mnn_device_properties_t device = {.struct_size = sizeof device};
-    return mnn_device_count(MNN_FORWARD_VULKAN, &count) == MNN_OK && count > 0 &&
-           mnn_device_info(MNN_FORWARD_VULKAN, 0, &device) == MNN_OK && device.fp16_storage;
+    return has_device() && mnn_device_info(MNN_FORWARD_VULKAN, 0, &device) == MNN_OK && device.fp16_storage;
 }
 
 static size_t count_of_infinite(const float* values, size_t count) {

@@ -16,8 +16,7 @@ static inline mnn_interpreter_t* open_net_of(const char* file) {
 
 /* Returns the backends of this machine: the CPU is the first. */
 static inline size_t backend_count(void) {
-    size_t devices = 0;
-    return mnn_device_count(MNN_FORWARD_VULKAN, &devices) == MNN_OK && devices > 0 ? 2 : 1;
+    return has_device() ? 2 : 1;
 }
 
 static inline mnn_session_t* session_on(mnn_interpreter_t* of, int32_t backend) {

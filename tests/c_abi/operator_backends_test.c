@@ -70,11 +70,6 @@ static float first_value(mnn_session_t* session) {
     return value;
 }
 
-static bool has_device(void) {
-    size_t count = 0;
-    return mnn_device_count(MNN_FORWARD_VULKAN, &count) == MNN_OK && count > 0;
-}
-
 static mnn_session_t* create(mnn_interpreter_t* model, mnn_runtime_t* runtime, int32_t wanted, const int32_t* list,
                              size_t count) {
     mnn_schedule_config_t config = config_of(runtime, wanted);

@@ -261,8 +261,7 @@ static void failures_name_the_path(void** state) {
 
 static void on_two_backends(void** state) {
     (void)state;
-    size_t devices = 0;
-    if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) skip();
+    if (!has_device()) skip();
     float wanted[CLASSES], pixels[PIXELS], got[CLASSES];
     reference_scores(17, wanted);
     fill_pixels(pixels, PIXELS, 17);

@@ -77,6 +77,12 @@ static inline void fill_pixels(float* pixels, size_t count, uint32_t seed) {
     }
 }
 
+/* Returns whether Vulkan is built in and has a device. */
+static inline bool has_device(void) {
+    size_t devices = 0;
+    return mnn_device_count(MNN_FORWARD_VULKAN, &devices) == MNN_OK && devices > 0;
+}
+
 static inline mnn_interpreter_t* open_digits(void) {
     mnn_interpreter_t* net = NULL;
     assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net));
