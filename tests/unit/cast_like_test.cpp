@@ -33,9 +33,7 @@ Ran castLike(int elements) {
     const int x = net.unary(wire::UnaryOpOperation::TANH, net.input({64, 50}));
     const int scaled = net.binary(wire::BinaryOpOperation::MUL, x, net.scalar(100));
     const wire::NetT made = net.finish({net.castLike(net.integers(scaled), like)});
-    const std::vector<uint8_t> bytes = pack(made);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(made);
     return {runNet(made), Session(interpreter, {}).memory().arena};
 }
 

@@ -14,9 +14,7 @@ using BinaryCode = wire::BinaryOpOperation;
 using UnaryCode = wire::UnaryOpOperation;
 
 int64_t arenaOf(const wire::NetT& net) {
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     return Session(interpreter, {}).memory().arena;
 }
 

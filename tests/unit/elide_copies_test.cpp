@@ -144,9 +144,7 @@ TEST(ElideCopies, AResizeMayEndIt) {
         const int a = joined.conv(16), b = joined.conv(32);
         return joined.steps.finish({joined.steps.concat({a, b})});
     }();
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     Session session(interpreter, {});
     for (const int batch : {1, 3, 1}) {
         session.resizeInput(0, Shape{batch, kIn, kHeight, kWidth});

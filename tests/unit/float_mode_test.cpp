@@ -37,9 +37,7 @@ std::vector<float> squares(float x, bool keepSubnormals) {
     NetBuilder s;
     const int in = s.input({3});
     wire::NetT net = s.finish({s.binary(BinaryCode::MUL, in, in)});
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     SessionConfig config;
     config.keepSubnormals = keepSubnormals;
     Session session(interpreter, config);

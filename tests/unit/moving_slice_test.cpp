@@ -35,10 +35,8 @@ class MovingSlice : public ::testing::Test {
     MovingSlice() {
         MovingNet steps;
         const int x = steps.input({kRows, kColumns}), begins = steps.ints({2}), sizes = steps.ints({2});
-        const std::vector<uint8_t> bytes = pack(steps.finish({steps.relu(steps.slice(x, begins, sizes))}));
-        session_ = std::make_unique<Session>(
-            std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-            SessionConfig{});
+        const wire::NetT made = steps.finish({steps.relu(steps.slice(x, begins, sizes))});
+        session_ = std::make_unique<Session>(open(made), SessionConfig{});
         std::vector<float> values(kRows * kColumns);
         for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) - 7;
         copyFromHost(session_->input(0), session_->inputData(0), values.data(), Format::NCHW);
@@ -109,10 +107,8 @@ class MovingStridedSlice : public ::testing::Test {
         std::vector<int32_t> inputs{net.relu(x), begins, ends};
         if (onnx) inputs.push_back(net.constants({1, 0}));  // the axes
         if (!steps.empty()) inputs.push_back(net.constants(std::move(steps)));
-        const std::vector<uint8_t> bytes = pack(net.finish({net.stridedSlice(inputs, std::move(params))}));
-        session_ = std::make_unique<Session>(
-            std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-            SessionConfig{});
+        const wire::NetT made = net.finish({net.stridedSlice(inputs, std::move(params))});
+        session_ = std::make_unique<Session>(open(made), SessionConfig{});
         std::vector<float> values(kRows * kColumns);
         for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);
         copyFromHost(session_->input(0), session_->inputData(0), values.data(), Format::NCHW);

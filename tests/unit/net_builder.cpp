@@ -212,11 +212,13 @@ size_t NetResult::count(const std::string& type) const {
     return static_cast<size_t>(std::count(all.begin(), all.end(), type));
 }
 
-NetResult runNet(const wire::NetT& net, const SessionConfig& config) {
+std::shared_ptr<const Interpreter> open(const wire::NetT& net) {
     const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-    Session session(interpreter, config);
+    return std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+}
+
+NetResult runNet(const wire::NetT& net, const SessionConfig& config) {
+    Session session(open(net), config);
     for (size_t input = 0; input < session.inputCount(); ++input) {
         std::vector<float> values(static_cast<size_t>(session.input(input).elements()));
         for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));

@@ -63,6 +63,9 @@ struct NetResult {
     size_t count(const std::string& type) const;
 };
 
+// Returns an interpreter of the net, over a copy of its bytes.
+std::shared_ptr<const Interpreter> open(const wire::NetT& net);
+
 // Runs once, with inputs between -3 and 3.
 NetResult runNet(const wire::NetT& net, const SessionConfig& config = {});
 

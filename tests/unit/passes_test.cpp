@@ -25,9 +25,7 @@ struct Change {
 };
 
 Change changeOf(const char* pass, const wire::NetT& net) {
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     SessionConfig config;
     config.recordPlans = true;
     const Session session(interpreter, config);
@@ -46,9 +44,7 @@ using Counts = std::pair<size_t, size_t>;
 TEST(Passes, NothingIsRecordedUnlessAsked) {
     NetBuilder s;
     const wire::NetT net = s.finish({s.relu(s.input({1, 4, 3, 3}))});
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     EXPECT_TRUE(Session(interpreter, {}).paths()[0].context().planTexts.empty());
 }
 

@@ -1,14 +1,8 @@
 // Nets whose plans depend on shapes, on values of a run and on loops.
 #pragma once
 #include "index_cases.h"
-#include "session/interpreter.h"
 
 namespace mnnc::test {
-
-inline std::shared_ptr<const Interpreter> open(const wire::NetT& net) {
-    const std::vector<uint8_t> bytes = pack(net);
-    return std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-}
 
 class PlansNet : public IndexNet {
   public:

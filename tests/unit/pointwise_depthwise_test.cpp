@@ -260,9 +260,7 @@ TEST(PointwiseDepthwise, SmallMapsAndOtherConsumersPreventIt) {
 
 TEST(PointwiseDepthwise, NeedsNoMemoryForTheMapBetween) {
     const wire::NetT joined = net(kSide, false, false);
-    const std::vector<uint8_t> bytes = pack(joined);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(joined);
     constexpr int64_t kMap = int64_t{kChannels} * kSide * kSide * 4;
     EXPECT_LT(Session(interpreter, {}).memory().arena, 2 * kMap);
     SessionConfig apart;

@@ -92,9 +92,7 @@ TEST(RasterViews, ASliceOfAnInputFollowsTheInput) {
     const int sum = steps.binary(BinaryCode::ADD, parts[0], parts[2]);
     // A part that is an output belongs to the caller: it must not change with the input.
     const wire::NetT net = steps.finish({sum, parts[1]});
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     Session session(interpreter, {});
     std::vector<float> values(128), first(32), second(64);
     for (const float scale : {1.0f, -3.0f}) {

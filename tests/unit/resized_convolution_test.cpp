@@ -210,9 +210,7 @@ TEST(ResizedConvolution, ABatchThatBecomesChannelsPreventsIt) {
 
 TEST(ResizedConvolution, NeedsNoMemoryForTheResizedMap) {
     const wire::NetT joined = net(Net::Concat, 2);
-    const std::vector<uint8_t> bytes = pack(joined);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(joined);
     constexpr int64_t kMap = int64_t{48} * kSide * kSide * 4;
     SessionConfig apart;
     apart.part.saveTensors = {joined.tensorName[4]};  // the resized tensor
@@ -221,9 +219,7 @@ TEST(ResizedConvolution, NeedsNoMemoryForTheResizedMap) {
 
 TEST(ResizedConvolution, AnotherSizeMakesAnotherPlan) {
     wire::NetT resizable = net(Net::Plain, 2);
-    const std::vector<uint8_t> bytes = pack(resizable);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(resizable);
     Session session(interpreter, {});
     const auto output = [&](Session& of) {
         for (size_t input = 0; input < of.inputCount(); ++input) {

@@ -100,9 +100,7 @@ class Written {
 
 TEST(RewriteConvolutions3d, RunsAsOneUnlessTheSumIsAnOutput) {
     const Written written;
-    const std::vector<uint8_t> bytes = pack(written.net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(written.net);
     const RewrittenRun one = runRewritten(interpreter, {});
     const RewrittenRun parts = runRewritten(interpreter, {"t" + std::to_string(written.sum)});
     EXPECT_EQ(one.operations.at("Convolution3D"), 1);
@@ -116,9 +114,7 @@ TEST(RewriteConvolutions3d, RunsAsOneUnlessTheSumIsAnOutput) {
 TEST(RewriteConvolutions3d, TheSumMayBeClipped) {
     for (const wire::OpType clip : {wire::OpType::ReLU, wire::OpType::ReLU6}) {
         const Written written(clip);
-        const std::vector<uint8_t> bytes = pack(written.net);
-        const auto interpreter =
-            std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+        const auto interpreter = open(written.net);
         const RewrittenRun one = runRewritten(interpreter, {});
         const RewrittenRun parts = runRewritten(interpreter, {"t" + std::to_string(written.sum)});
         EXPECT_EQ(one.operations.at("Convolution3D"), 1);

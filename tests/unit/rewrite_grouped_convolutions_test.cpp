@@ -48,9 +48,7 @@ wire::NetT slicedNet() {
 }
 
 TEST(RewriteGroupedConvolutions, RunsAsOneUnlessASliceIsAnOutput) {
-    const std::vector<uint8_t> bytes = pack(slicedNet());
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(slicedNet());
     EXPECT_EQ(interpreter->net->graphs[0].nodes.size(), slicedNet().oplists.size());
     const RewrittenRun one = runRewritten(interpreter, {});
     const RewrittenRun parts = runRewritten(interpreter, {"t7"});

@@ -219,9 +219,7 @@ TEST(RewriteRecurrentLoops, RunsAsOneUnlessWhatItHandsOnIsAnOutput) {
                 SCOPED_TRACE(testing::Message() << gru << backwards << batch << rows);
                 Written written({gru, backwards, batch, rows});
                 const std::string handedOn = written.main.names[static_cast<size_t>(written.handedOn)];
-                const std::vector<uint8_t> bytes = pack(written.net());
-                const auto interpreter =
-                    std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+                const auto interpreter = open(written.net());
                 const RewrittenRun one = runRewritten(interpreter, {}), loop = runRewritten(interpreter, {handedOn});
                 EXPECT_EQ(one.operations.at(gru ? "RNNSequenceGRU" : "LSTM"), 1);
                 EXPECT_EQ(loop.operations.count(gru ? "RNNSequenceGRU" : "LSTM"), 0u);

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model_builder.h"
-#include "session/session.h"
+#include "net_builder.h"
 #include "tensor/host_copy.h"
 
 namespace mnnc::test {

@@ -47,9 +47,7 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
     // -1, the extent that follows from the others, as a value that the same run computes.
     const int zero = steps.binary(wire::BinaryOpOperation::MUL, steps.sum(found), steps.constant(0));
     const int rest = steps.binary(wire::BinaryOpOperation::ADD, zero, steps.constant(-1));
-    const std::vector<uint8_t> bytes = pack(steps.finish({steps.floats(steps.reshapeTo(found, rest))}));
-    Session session(std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-                    SessionConfig{});
+    Session session(open(steps.finish({steps.floats(steps.reshapeTo(found, rest))})), SessionConfig{});
     const std::vector<std::vector<float>> runs = {
         {1, 0, 0, 1, 0, 0}, {0, 1, 0, 0, 1, 1}, {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 1, 1, 0, 0}};
     for (const std::vector<float>& values : runs) {
@@ -71,9 +69,7 @@ TEST(Stage, GivesViewsOfEarlierStagesToTheCallersMemory) {
     LaterNet steps;
     const int x = steps.input({2, 3}), wanted = steps.ints({2});
     const int flat = steps.reshape(steps.unary(wire::UnaryOpOperation::ABS, x), {6, 1});
-    const std::vector<uint8_t> bytes = pack(steps.finish({steps.reshapeTo(flat, wanted)}));
-    Session session(std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-                    SessionConfig{});
+    Session session(open(steps.finish({steps.reshapeTo(flat, wanted)})), SessionConfig{});
     const std::vector<float> values = {-1, 2, -3, 4, -5, 6};
     std::vector<float> memory(6);
     session.bindOutput(0, memory.data(), static_cast<int64_t>(memory.size() * sizeof(float)), Format::NCHW);
@@ -99,9 +95,7 @@ TEST(Stage, IsPlannedAgainWithTheBranchTaken) {
     wire::NetT net = steps.finish({steps.relu(taken)});
     net.subgraphs.push_back(asGraph("once", once.finish({}), {x}, {same}));
     net.subgraphs.push_back(asGraph("twice", twice.finish({}), {y}, {both}));
-    const std::vector<uint8_t> bytes = pack(net);
-    Session session(std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-                    SessionConfig{});
+    Session session(open(net), SessionConfig{});
     const float values[] = {3, -1, -2, 4};
     for (const float wanted : {1, 0, 0, 1, 1, 0}) {
         copyFromHost(session.input(0), session.inputData(0), &wanted, Format::NCHW);

@@ -6,7 +6,7 @@
 #include "backends/vulkan/device/device.h"
 #include "session/session.h"
 #include "tensor/host_copy.h"
-#include "unit/model_builder.h"
+#include "unit/net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -44,9 +44,7 @@ struct Result {
 };
 
 Result run(const wire::NetT& net, ForwardType type, bool batch) {
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     SessionConfig config;
     config.forwardType = type;
     config.backend.recordBatch = batch;

@@ -7,7 +7,7 @@
 #include "backends/vulkan/device/device.h"
 #include "session/session.h"
 #include "tensor/host_copy.h"
-#include "unit/model_builder.h"
+#include "unit/net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -72,9 +72,7 @@ std::unique_ptr<wire::OpT> makeMaximum(int a, int b, int output, wire::DataType 
 
 // Runs twice with different values, so that an old copy would be detected.
 std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type, Precision precision = Precision::Normal) {
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    const auto interpreter = open(net);
     SessionConfig config;
     config.forwardType = type;
     config.backend.precision = precision;

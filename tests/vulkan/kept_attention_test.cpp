@@ -29,9 +29,7 @@ class Net : public NetBuilder {
         const int v = input({1, -1, s.keyHeads, s.valueDepth});
         int mask = masks == Masks::Causal ? scalar(0) : input({-1, -1});
         if (masks == Masks::Computed) mask = binary(wire::BinaryOpOperation::ADD, mask, mask);
-        const std::vector<uint8_t> bytes =
-            mnnc::test::pack(finish({add(wire::OpType::Attention, {q, k, v, mask}, wire::AttentionParamT{})}));
-        return std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+        return mnnc::test::open(finish({add(wire::OpType::Attention, {q, k, v, mask}, wire::AttentionParamT{})}));
     }
 };
 
