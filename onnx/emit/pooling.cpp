@@ -70,7 +70,6 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
     for (size_t i = 0; i < w.axes; ++i) taps += w.kernel[i];
     if (taps > kMaxTaps) refuse("its windows have %lld taps and a form that needs an operator for each", asLong(taps));
     std::vector<int64_t> outs, before{0, 0}, after{0, 0};
-    std::vector<float> ones;
     for (size_t i = 0; i < w.axes; ++i) {
         const int64_t in = x->extent(i + 2);
         outs.push_back(w.outExtent(i, in));
