@@ -19,11 +19,10 @@ class Patterns {
         for (const int id : outputs) ++uses_[at(id)];
         for (size_t i = 0; i < scope.operators.size(); ++i) {
             for (const int id : op(i).outputIndexes) makers_[at(id)] = static_cast<int>(i);
-            for (const int id : op(i).inputIndexes)
-                if (id >= 0) {
-                    ++uses_[at(id)];
-                    readers_[at(id)].push_back(i);
-                }
+            for (const int id : op(i).inputIndexes) {
+                ++uses_[at(id)];
+                readers_[at(id)].push_back(i);
+            }
         }
     }
 

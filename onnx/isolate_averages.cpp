@@ -55,8 +55,7 @@ class Isolation {
         std::vector<Operator> all = std::move(scope_.operators);
         scope_.operators.clear();
         for (Operator& one : all) {
-            const bool apart = averages(one.op) && !one.op.inputIndexes.empty() && one.op.inputIndexes[0] >= 0 &&
-                               !computesRight(one.op);
+            const bool apart = averages(one.op) && !one.op.inputIndexes.empty() && !computesRight(one.op);
             const int in = apart ? one.op.inputIndexes[0] : 0, out = apart ? one.op.outputIndexes.at(0) : 0;
             const bool before = apart && steps_[at(in)], after = apart && steps_[at(out)];
             if (before) {
@@ -85,8 +84,7 @@ class Isolation {
     }
 
     void pass(int from, int to) {
-        if (from >= 0 && to >= 0 && steps_[at(from)] && !steps_[at(to)] && scope_.values[at(to)]->isFloat())
-            steps_[at(to)] = steps_[at(from)];
+        if (steps_[at(from)] && !steps_[at(to)] && scope_.values[at(to)]->isFloat()) steps_[at(to)] = steps_[at(from)];
     }
 
     // A Concat passes steps on where all inputs are one tensor; here each of its inputs counts.

@@ -211,8 +211,7 @@ std::vector<bool> needed(const Scope& scope, const std::vector<int>& outputs) {
         for (const int id : op.outputIndexes) any = any || wanted[static_cast<size_t>(id)];
         result[i] = any;
         if (any)
-            for (const int id : op.inputIndexes)
-                if (id >= 0) wanted[static_cast<size_t>(id)] = true;
+            for (const int id : op.inputIndexes) wanted[static_cast<size_t>(id)] = true;
     }
     return result;
 }

@@ -31,13 +31,11 @@ class Rounding {
             open.pop_back();
             if (maker < 0 || live[at(maker)]) continue;
             live[at(maker)] = true;
-            for (const int id : op(at(maker)).inputIndexes)
-                if (id >= 0) open.push_back(id);
+            for (const int id : op(at(maker)).inputIndexes) open.push_back(id);
         }
         for (size_t i = 0; i < scope.operators.size(); ++i)
             if (live[i])
-                for (const int id : op(i).inputIndexes)
-                    if (id >= 0) readers_[at(id)].push_back(i);
+                for (const int id : op(i).inputIndexes) readers_[at(id)].push_back(i);
         live_ = std::move(live);
     }
 
@@ -85,7 +83,7 @@ class Rounding {
     static size_t at(int id) { return static_cast<size_t>(id); }
     const wire::OpT& op(size_t i) const { return scope_.operators[i].op; }
     const Value& value(int id) const { return *scope_.values[at(id)]; }
-    bool known(int id) const { return id >= 0 && value(id).steps && value(id).isFloat() && !value(id).constant; }
+    bool known(int id) const { return value(id).steps && value(id).isFloat() && !value(id).constant; }
     bool sameSteps(int a, int b) const {
         return known(a) && known(b) && value(a).steps == value(b).steps && !value(a).ownSteps && !value(b).ownSteps;
     }
