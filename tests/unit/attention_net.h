@@ -9,8 +9,6 @@
 
 namespace mnnc::test {
 
-using BinaryCode = wire::BinaryOpOperation;
-
 class AttentionNet : public NetBuilder {
   public:
     // Returns 1 where the column is not behind the row, as int32.

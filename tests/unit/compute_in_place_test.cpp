@@ -10,9 +10,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-using UnaryCode = wire::UnaryOpOperation;
-
 int64_t arenaOf(const wire::NetT& net) {
     const auto interpreter = open(net);
     return Session(interpreter, {}).memory().arena;

@@ -10,9 +10,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-using UnaryCode = wire::UnaryOpOperation;
-
 // Expects `ops` operators, of which `chains` are chains, with every bit of the separate operators.
 void expectChains(const wire::NetT& net, size_t ops, size_t chains) {
     const NetResult apart = runUnfused(net);

@@ -16,9 +16,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-using UnaryCode = wire::UnaryOpOperation;
-
 // Returns whether a subnormal product gives zero on this thread.
 bool flushes() {
     volatile float small = 1e-20f;

@@ -11,9 +11,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-using UnaryCode = wire::UnaryOpOperation;
-
 // Expects `ops` operators; the algorithm of the one at `index` ends with `text`.
 void expectFused(const wire::NetT& net, size_t ops, const std::string& text, size_t index = SIZE_MAX) {
     const NetResult apart = runUnfused(net);

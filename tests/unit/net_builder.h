@@ -8,6 +8,9 @@
 
 namespace mnnc::test {
 
+using BinaryCode = wire::BinaryOpOperation;
+using UnaryCode = wire::UnaryOpOperation;
+
 // A net under construction: each function appends an operator and returns the number of its output tensor.
 class NetBuilder {
   public:
@@ -21,8 +24,8 @@ class NetBuilder {
     int depthwise(int x, int channels);
     int grouped(int x, int channels, int groups);
     int scale(int x, int channels);
-    int binary(wire::BinaryOpOperation code, int a, int b, bool relu = false);
-    int unary(wire::UnaryOpOperation code, int x);
+    int binary(BinaryCode code, int a, int b, bool relu = false);
+    int unary(UnaryCode code, int x);
     int relu(int x, float slope = 0);
     int clip(int x, float lo, float hi);
     int softmax(int x, int axis = 1);

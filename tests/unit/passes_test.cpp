@@ -8,9 +8,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-using UnaryCode = wire::UnaryOpOperation;
-
 struct Change {
     std::string before, after;
     static size_t count(const std::string& text, const std::string& word) {

@@ -206,8 +206,6 @@ TEST(PointwiseDepthwise, OtherShapesAreRefused) {
 
 // The fused pairs in nets, with the numbers of the separate operators.
 
-using BinaryCode = wire::BinaryOpOperation;
-
 constexpr int kSide = 80, kChannels = 64;  // 1.6 MB for the map between
 
 wire::NetT net(int side, bool readTwice, bool residual) {

@@ -9,8 +9,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-
 // Returns the elements [begin, end) of an axis of 1 x 1 or more planes.
 std::vector<float> range(const std::vector<float>& whole, const std::vector<int32_t>& dims, size_t axis, size_t begin,
                          size_t end) {

@@ -9,9 +9,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-using UnaryCode = wire::UnaryOpOperation;
-
 enum class Square { Power, Product, Unary };
 enum class Root { Sqrt, Rsqrt, Power };
 

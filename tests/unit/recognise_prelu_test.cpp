@@ -6,8 +6,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-
 class PReluNet : public QuantNet {
   public:
     int inputNhwc(std::vector<int32_t> dims) {

@@ -13,8 +13,6 @@
 namespace mnnc::test {
 namespace {
 
-using BinaryCode = wire::BinaryOpOperation;
-using UnaryCode = wire::UnaryOpOperation;
 using Dims = std::vector<int32_t>;
 
 TEST(RotaryEmbedding, KernelGivesTheBitsOfSingleProductsAndSums) {
