@@ -1,5 +1,4 @@
 """Convolutions and poolings whose padding depends on free extents, as TensorFlow's files have them; names of outputs."""
-import numpy as np
 from onnx import helper
 
 from cases.packing import floats, own_case
