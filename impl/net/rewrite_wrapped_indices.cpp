@@ -49,7 +49,7 @@ int64_t tableExtent(const Makers& makers, const Node& gather) {
     int64_t axis = params->axis;
     if (!params->given && gather.inputs.size() > 2) {
         const ConstParams* input = makers.constant(gather.inputs[2]);
-        if (!input || input->type != DataType::Int32 || input->shape.elements() < 1) return -1;
+        if (!input || input->type != DataType::Int32 || !input->data || input->shape.elements() < 1) return -1;
         axis = *static_cast<const int32_t*>(input->data);
     }
     const int rank = table->shape.rank();

@@ -1,4 +1,7 @@
 // Indices outside of their tables end in MNN_ERROR_INPUT_DATA on the CPU; negative ones count from the end.
+#include <filesystem>
+#include <fstream>
+
 #include "index_cases.h"
 
 namespace mnnc::test {
@@ -54,6 +57,26 @@ TEST(IndexBounds, WrappedByAConverter) {
             EXPECT_EQ(session.error, rows == 3 ? sentence : "");
         }
     }
+}
+
+// The numbers of a large constant stay in the file, so that the rewrite of wrapped indices cannot read an axis there.
+TEST(IndexBounds, AnAxisThatStaysInTheFile) {
+    IndexNet net;
+    const int indices = net.ints({2}), count = net.constant({}, Ints{3});
+    const int shifted = net.binary(wire::BinaryOpOperation::ADD, indices, count);
+    const int wrapped = net.binary(wire::BinaryOpOperation::MOD, shifted, count);
+    const int table = net.constant({3, 2}, Floats{1, 2, 3, 4, 5, 6}), axis = net.constant({5000}, Ints(5000, 0));
+    const auto bytes = pack(net.finish({net.indexed(wire::OpType::GatherV2, {table, wrapped, axis})}));
+    const std::string path = ::testing::TempDir() + "mnnc_large_axis.mnn";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    mnn_interpreter_t* interpreter = nullptr;
+    mnn_session_t* session = nullptr;
+    ASSERT_EQ(mnn_interpreter_create_from_file(path.c_str(), nullptr, &interpreter), MNN_OK) << mnn_last_error();
+    EXPECT_EQ(mnn_session_create(interpreter, nullptr, &session), MNN_OK) << mnn_last_error();
+    mnn_session_destroy(&session);
+    mnn_interpreter_destroy(&interpreter);
+    std::filesystem::remove(path);
 }
 
 // Constant indices must fit the extent after a resize.
