@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/checked.h"
 #include "base/error.h"
 
 namespace mnnc::onnx {
@@ -120,6 +121,12 @@ V Builder::constant(const ArrayPtr& array, Elem elem, const std::string& name) {
     value->content = {array, array};
     value->constant = true;
     return value;
+}
+
+void Builder::reserve(const std::vector<int64_t>& extents) {
+    int64_t bytes = sizeof(float);
+    for (const int64_t extent : extents) bytes = checkedMul(bytes, extent, "a constant");
+    budget_.take(static_cast<uint64_t>(bytes));
 }
 
 V Builder::number(double value, const Value& like) {

@@ -157,6 +157,9 @@ class Builder {
 
     // ---- Values ----
     V constant(const ArrayPtr& array, Elem elem, const std::string& name = "constant");
+    // Charges the memory of a constant that a rule is about to fill, whose size follows from extents of the model: its
+    // numbers have four bytes. Throws LimitExceeded, and Overflow.
+    void reserve(const std::vector<int64_t>& extents);
     V ints(const std::vector<int64_t>& values) { return constant(intList(values), Elem::Int64); }
     V scalar(int64_t value) { return constant(intScalar(value), Elem::Int64); }
     V real(float value) { return constant(floatScalar(value), Elem::Float); }

@@ -84,6 +84,7 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
                            : x->type == DataType::DT_INT32 ? std::numeric_limits<int32_t>::min()
                            : x->type == DataType::DT_INT8  ? -128
                                                            : 0;
+    if (average) c.b.reserve(outs);
     V result = overTaps(c, padWith(c, x, before, after, nothing), w, {outs}, average ? Binary::ADD : Binary::MAXIMUM);
     if (kind == Kind::Maximum || kind == Kind::Sum) return result;
     // The number of taps in each window: the product of the counts of the axes.
@@ -156,7 +157,7 @@ V positions(Call& c, V x, V inPlane, bool columnsFirst) {
 void maxByTaps(Call& c, V x, const Windows& w) {
     std::vector<int64_t> outs, before{0, 0}, after{0, 0};
     Dims plane{1, 1};
-    int64_t taps = 1, elements = 1;
+    int64_t taps = 1;
     for (size_t i = 0; i < w.axes; ++i) {
         const int64_t in = x->extent(i + 2);
         outs.push_back(w.outExtent(i, in));
@@ -165,9 +166,11 @@ void maxByTaps(Call& c, V x, const Windows& w) {
         after.push_back(std::max<int64_t>(needed - in - w.begin[i], 0));
         plane.push_back(in);
         taps *= w.kernel[i];
-        elements *= in;
     }
     if (taps > 512) refuse("the positions of maxima of windows of %lld taps", asLong(taps));
+    c.b.reserve(plane);
+    int64_t elements = 1;
+    for (const int64_t extent : plane) elements *= extent;
     std::vector<int32_t> numbers;
     for (int64_t i = 0; i < elements; ++i) numbers.push_back(narrow(i));
     V values = padWith(c, x, before, after, -std::numeric_limits<double>::infinity());

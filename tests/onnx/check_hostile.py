@@ -107,6 +107,11 @@ def cases(folder):
     yield "a shape of 10^12 elements", net(big, [onnx.ints("s", [2], [10 ** 6, 10 ** 6])]), ["ConstantOfShape", "1000000x1000000"]
     most = net([onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])], [onnx.ints("s", [1], [2 ** 31 - 1])])
     yield "a constant of 2^31 elements", most, ["max_memory_bytes"]
+    volume = onnx.value("x", onnx.FLOAT, [1, 1, 1000, 1000, 900])
+    for kind, outputs in (("AveragePool", ["y"]), ("MaxPool", ["v", "y"])):
+        pool = onnx.node(kind, ["x"], outputs, kernel_shape=[2, 2, 2], dilations=[2, 2, 2])
+        result = onnx.value("y", onnx.FLOAT if kind == "AveragePool" else onnx.INT64, [])
+        yield f"{kind} of 9 * 10^8 windows", onnx.model(onnx.graph([pool], [volume], [result], ()), opset=19), ["max_memory_bytes"]
     number = [onnx.value("x", onnx.FLOAT, []), onnx.value("a", onnx.INT64, [])]
     product = onnx.graph([onnx.node("CumProd", ["x", "a"], ["y"], exclusive=1)], number, [onnx.value("y", onnx.FLOAT, [])], ())
     yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
