@@ -10,10 +10,10 @@
 
 namespace mnnc {
 
-// Returns the cycles of one k step of a tile of R rows and nb blocks. Its prefetches take about as long as one more
-// load.
+// Returns the cycles of one k step of a tile of R rows and nb blocks. Its prefetches take about as long as the loads of
+// one more row.
 inline double tileCycles(const TileCosts& c, int rows, int nb) {
-    const double fma = rows * nb / c.multiplyAdds, loads = (rows * c.rowLoads + nb + 1) / c.loads;
+    const double fma = rows * nb / c.multiplyAdds, loads = ((rows + 1) * c.rowLoads + nb) / c.loads;
     const double both = std::max(fma, loads) + (1 - c.hiddenLoads) * std::min(fma, loads);
     return std::max({both, c.latency, nb * c.weight}) + 0.15;
 }

@@ -23,8 +23,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // A number q is 256 * high + low + kShift with signed bytes. The products take unsigned codes, which are kCode more
-// than those of the weights, so a sum begins with the negative of what the kCode add to it. Unpacking codes to words,
-// as the tiles of several pixels do, would not pay off for a single pixel.
+// than those of the weights. A sum begins with -kCode times the sum of all 256 * high + low, which cancels this excess.
+// Unpacking codes to words, as the tiles of several pixels do, would not pay off for a single pixel.
 constexpr int kShift = 128, kCode = 8;
 constexpr int kGroupCodes = 2 * kGroup;
 static_assert(kGroupCodes == P, "a group is a block of channels");

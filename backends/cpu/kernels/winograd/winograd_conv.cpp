@@ -108,10 +108,10 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
     }
     // A chunk has enough tiles that products are worth it; with many channels the cache does not hold it.
     const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
-    const double first = winogradMultipliesBlock(k, s, options, form)
-                             ? product + kBlockTraffic * weights / costs.weightBytesPerCycle
-                             : withTraffic(k, product, weights);
-    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + first;
+    const double firstChunk = winogradMultipliesBlock(k, s, options, form)
+                                  ? product + kBlockTraffic * weights / costs.weightBytesPerCycle
+                                  : withTraffic(k, product, weights);
+    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + firstChunk;
 }
 
 template <WinogradForm Form>
