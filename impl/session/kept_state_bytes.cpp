@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/fnv_hash.h"
 #include "session/kept_states.h"
 
 namespace mnnc {
@@ -33,20 +34,20 @@ struct SavedForm {
           numbers(form.numbers) {}
 };
 
-// FNV-1a over words; the bytes behind the last whole word count as a word.
+// The bytes behind the last whole word count as a word.
 uint64_t checksumOf(Header header, const char* bytes, size_t count) noexcept {
-    uint64_t sum = 0xcbf29ce484222325u;
+    FnvHash hash;
     const auto add = [&](const char* from, size_t size) {
         for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
             uint64_t word = 0;
             std::memcpy(&word, from + i, std::min(sizeof word, size - i));
-            sum = (sum ^ word) * 0x100000001b3u;
+            hash.addWord(word);
         }
     };
     header.checksum = 0;
     add(reinterpret_cast<const char*>(&header), sizeof header);
     add(bytes, count);
-    return sum;
+    return hash.value();
 }
 
 // Returns the bytes that an operator of this form needs in a saved state. Throws Overflow.

@@ -2,8 +2,8 @@
 #include "session/model_cache.h"
 
 #include <cstring>
-#include <string_view>
 
+#include "base/fnv_hash.h"
 #include "mnn_generated.h"
 #include "model/model.h"
 
@@ -17,30 +17,12 @@ struct Mark {
     uint64_t checksum = 0;  // over the key and the bytes that follow
 };
 
-// FNV-1a (Fowler, Noll, Vo).
-class Hash {
-  public:
-    void add(const void* data, size_t bytes) {
-        const auto* p = static_cast<const uint8_t*>(data);
-        for (size_t i = 0; i < bytes; ++i) value_ = (value_ ^ p[i]) * 1099511628211u;
-    }
-    void add(std::string_view text) {
-        add(text.data(), text.size());
-        add(text.size());
-    }
-    void add(uint64_t number) { add(&number, sizeof number); }
-    uint64_t value() const { return value_; }
-
-  private:
-    uint64_t value_ = 14695981039346656037u;
-};
-
 Mark markOf(uint64_t key, const void* bytes, size_t count) {
     Mark mark;
     mark.key = key;
-    Hash hash;
+    FnvHash hash;
     hash.add(key);
-    hash.add(bytes, count);
+    hash.addBytes(bytes, count);
     mark.checksum = hash.value();
     return mark;
 }
@@ -48,7 +30,7 @@ Mark markOf(uint64_t key, const void* bytes, size_t count) {
 }  // namespace
 
 uint64_t modelCacheKey(const Model& model, const BackendConfig& config) {
-    Hash hash;
+    FnvHash hash;
     hash.add(model.uuid());
     hash.add(model.byteSize());
     for (const Graph& graph : model.graphs()) {

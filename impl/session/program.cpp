@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/fnv_hash.h"
+
 namespace mnnc {
 
 namespace {
 
-// FNV-1a over words (Fowler, Noll, Vo), with constants for 64 bits.
 class Checksum {
   public:
     template <typename... Words>
     void add(Words... words) noexcept {
-        ((value_ = (value_ ^ word(words)) * 0x100000001b3u), ...);
+        (hash_.addWord(word(words)), ...);
     }
-    uint64_t value() const noexcept { return value_; }
+    uint64_t value() const noexcept { return hash_.value(); }
 
   private:
     static uint64_t word(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
@@ -25,7 +26,7 @@ class Checksum {
         return static_cast<uint64_t>(number);
     }
 
-    uint64_t value_ = 0xcbf29ce484222325u;
+    FnvHash hash_;
 };
 
 uint64_t checksumOf(const Operand& operand) noexcept {

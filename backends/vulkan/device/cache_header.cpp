@@ -6,6 +6,7 @@
 
 #include "backends/vulkan/device/instance.h"
 #include "backends/vulkan/device/shaders.h"
+#include "base/fnv_hash.h"
 
 namespace mnnc::vulkan {
 
@@ -20,20 +21,20 @@ struct CacheHeader {
     uint64_t pipelines = 0, tuning = 0;  // bytes of each
 };
 
-// FNV-1a.
-uint64_t hashBytes(const void* data, size_t bytes, uint64_t hash = 14695981039346656037u) {
-    const auto* p = static_cast<const uint8_t*>(data);
-    for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 1099511628211u;
-    return hash;
+uint64_t hashShaders() {
+    static const uint64_t value = [] {
+        FnvHash hash;
+        for (const ShaderCode& code : embeddedShaders()) hash.addBytes(code.packed, code.bytes);
+        return hash.value();
+    }();
+    return value;
 }
 
-uint64_t hashShaders() {
-    static const uint64_t hash = [] {
-        uint64_t all = 14695981039346656037u;
-        for (const ShaderCode& code : embeddedShaders()) all = hashBytes(code.packed, code.bytes, all);
-        return all;
-    }();
-    return hash;
+uint64_t checksumOf(const CacheContent& content) {
+    FnvHash hash;
+    hash.addBytes(content.pipelines.data(), content.pipelines.size());
+    hash.addBytes(content.tuning.data(), content.tuning.size());
+    return hash.value();
 }
 
 CacheHeader headerFor(const CacheContent& content, const DeviceInfo& info) {
@@ -44,8 +45,7 @@ CacheHeader headerFor(const CacheContent& content, const DeviceInfo& info) {
     header.api = info.apiVersion;
     std::copy(std::begin(info.pipelineCacheUuid), std::end(info.pipelineCacheUuid), header.uuid);
     header.shaders = hashShaders();
-    header.checksum = hashBytes(content.pipelines.data(), content.pipelines.size());
-    header.checksum = hashBytes(content.tuning.data(), content.tuning.size(), header.checksum);
+    header.checksum = checksumOf(content);
     header.pipelines = content.pipelines.size();
     header.tuning = content.tuning.size();
     return header;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fnv_hash.h"
 #include "base/os/files.h"
 #include "base/os/threads.h"
 
@@ -13,35 +14,18 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// FNV-1a.
-class Hash {
-  public:
-    void add(std::string_view text) {
-        for (const char c : text) mix(static_cast<uint8_t>(c));
-        mix(0);
-    }
-    void add(uint64_t number) {
-        for (int i = 0; i < 8; ++i) mix(static_cast<uint8_t>(number >> (8 * i)));
-    }
-    uint64_t value() const noexcept { return value_; }
-
-  private:
-    void mix(uint8_t byte) noexcept { value_ = (value_ ^ byte) * 0x100000001b3u; }
-    uint64_t value_ = 0xcbf29ce484222325u;
-};
-
-void addPermissions(Hash& hash, const os::FoundFile& file) {
+void addPermissions(FnvHash& hash, const os::FoundFile& file) {
     for (const uint64_t number : file.permissions) hash.add(number);
 }
 
-void addContents(Hash& hash, const os::FoundFile& file) {
+void addContents(FnvHash& hash, const os::FoundFile& file) {
     for (const uint64_t number : file.contents) hash.add(number);
 }
 
-using AddFile = void (*)(Hash&, const os::FoundFile&);
+using AddFile = void (*)(FnvHash&, const os::FoundFile&);
 
 // Adds a path and returns whether it is a folder. A missing path changes the hash, too.
-bool addFile(Hash& hash, const std::string& path, AddFile add) {
+bool addFile(FnvHash& hash, const std::string& path, AddFile add) {
     os::FoundFile file;
     const bool there = os::findFile(path.c_str(), file);
     hash.add(there ? 1 : 0);
@@ -50,10 +34,10 @@ bool addFile(Hash& hash, const std::string& path, AddFile add) {
 }
 
 // Adds the files of a folder; the order in which the system lists them makes no difference.
-void addFolder(Hash& hash, const std::string& path, AddFile add) {
+void addFolder(FnvHash& hash, const std::string& path, AddFile add) {
     uint64_t sum = 0, count = 1;
     const bool there = os::listFolder(path.c_str(), [&](const char* name, const os::FoundFile* file) {
-        Hash own;
+        FnvHash own;
         own.add(name);
         if (file) add(own, *file);
         sum += own.value();
@@ -80,7 +64,7 @@ void forEach(std::string_view list, Action action) {
 }
 
 // Adds the folders that the loader searches unless a variable names others.
-void addManifests(Hash& hash) {
+void addManifests(FnvHash& hash) {
     const auto addBase = [&](const std::string& base) {
         for (const char* folder : {"icd.d", "implicit_layer.d", "explicit_layer.d", "loader_settings.d"})
             addFolder(hash, base + "/vulkan/" + folder, addContents);
@@ -93,7 +77,7 @@ void addManifests(Hash& hash) {
     forEach("/etc:/usr/local/etc", addBase);
 }
 
-void addNamedFiles(Hash& hash) {
+void addNamedFiles(FnvHash& hash) {
     for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH",
                              "VK_ADD_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH", "VK_ADD_IMPLICIT_LAYER_PATH"})
         forEach(variable(name, ""), [&](const std::string& path) {
@@ -104,7 +88,7 @@ void addNamedFiles(Hash& hash) {
 }  // namespace
 
 uint64_t driverSurroundings() {
-    Hash hash;
+    FnvHash hash;
     for (const std::string& variable : os::environmentVariables()) hash.add(variable);
     for (const uint64_t number : os::userNumbers()) hash.add(number);
     addManifests(hash);
