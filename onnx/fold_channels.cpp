@@ -5,30 +5,15 @@
 
 #include <algorithm>
 
+#include "links.h"
+
 namespace mnnc::onnx {
 namespace {
 
 class Folding {
   public:
-    Folding(Scope& scope, const std::deque<Value>& values, const std::vector<int>& outputs)
-        : scope_(scope),
-          makers_(scope.tensors.size(), -1),
-          uses_(scope.tensors.size(), 0),
-          reader_(scope.tensors.size(), -1),
-          ranks_(scope.tensors.size(), 0),
-          removed_(scope.operators.size()) {
-        for (const int id : outputs) ++uses_[at(id)];
-        for (const Value& value : values)
-            if (value.scope == &scope && value.tensor >= 0) ranks_[at(value.tensor)] = value.rank();
-        for (size_t i = 0; i < scope.operators.size(); ++i) {
-            const wire::OpT& op = scope.operators[i].op;
-            for (const int id : op.outputIndexes) makers_[at(id)] = static_cast<int>(i);
-            for (const int id : op.inputIndexes) {
-                ++uses_[at(id)];
-                reader_[at(id)] = static_cast<int>(i);
-            }
-        }
-    }
+    Folding(Scope& scope, const std::vector<int>& outputs)
+        : scope_(scope), links_(scope, outputs), removed_(scope.operators.size()) {}
 
     void run() {
         for (size_t i = 0; i < scope_.operators.size(); ++i) {
@@ -37,15 +22,15 @@ class Folding {
             if (type == OpType::BinaryOp) foldBinary(i);
             if (type == OpType::ReLU || type == OpType::ReLU6) foldActivation(i);
         }
-        size_t i = 0;
-        std::erase_if(scope_.operators, [&](const Operator&) { return removed_[i++]; });
+        eraseMarked(scope_, removed_);
     }
 
   private:
     // A convolution can clamp its result itself: the activation after it becomes its parameter.
     void foldActivation(size_t i) {
-        const int tensor = scope_.operators[i].op.inputIndexes[0], maker = makers_[at(tensor)];
-        if (maker < 0 || uses_[at(tensor)] != 1 || !sameSteps(tensor, scope_.operators[i].op.outputIndexes[0])) return;
+        const int tensor = scope_.operators[i].op.inputIndexes[0], maker = links_.maker(tensor);
+        if (maker < 0 || !links_.usedOnce(tensor) || !sameSteps(tensor, scope_.operators[i].op.outputIndexes[0]))
+            return;
         wire::OpT& made = op(maker);
         if (made.type == OpType::Convolution3D) {
             cutWith(i, made, made, made.main.AsConvolution3D());
@@ -75,7 +60,7 @@ class Folding {
             table->common->relu6 = true;
         else
             return;
-        take(last, cut.outputIndexes[0], makers_[at(cut.inputIndexes[0])]);
+        take(last, cut.outputIndexes[0], links_.maker(cut.inputIndexes[0]));
         removed_[i] = true;
     }
 
@@ -105,8 +90,8 @@ class Folding {
 
     // The convolution with constant weights that produces a tensor with a single consumer.
     Layer convolution(int tensor) {
-        const int maker = makers_[at(tensor)];
-        if (maker < 0 || uses_[at(tensor)] != 1 || scope_.values[at(tensor)]->steps) return {};
+        const int maker = links_.maker(tensor);
+        if (maker < 0 || !links_.usedOnce(tensor) || scope_.values[at(tensor)]->steps) return {};
         Operator& made = scope_.operators[at(maker)];
         wire::OpParameterUnion& main = made.op.main;
         switch (made.op.type) {
@@ -160,30 +145,30 @@ class Folding {
 
     void take(wire::OpT& made, int tensor, int maker) {
         made.outputIndexes = {tensor};
-        makers_[at(tensor)] = maker;
+        links_.setMaker(tensor, maker);
     }
 
     void foldScale(size_t i) {
         const wire::OpT& scale = scope_.operators[i].op;
         const wire::ScaleT* table = scale.main.AsScale();
         const int packed = scale.inputIndexes[0], result = scale.outputIndexes[0];
-        const int into = makers_[at(packed)], out = reader_[at(result)];
-        if (!table || into < 0 || out < 0 || uses_[at(packed)] != 1 || uses_[at(result)] != 1) return;
+        const int into = links_.maker(packed), out = links_.onlyReader(result);
+        if (!table || into < 0 || out < 0 || !links_.usedOnce(packed)) return;
         if (op(into).type != OpType::ConvertTensor || op(out).type != OpType::ConvertTensor) return;
         const Layer layer = convolution(op(into).inputIndexes[0]);
         if (!layer || table->scaleData.size() != layer.channels() ||
             table->biasData.size() != table->scaleData.size() ||
             !apply(layer, table->scaleData, table->biasData, inputsOf(layer)))
             return;
-        const int maker = makers_[at(op(into).inputIndexes[0])];
+        const int maker = links_.maker(op(into).inputIndexes[0]);
         take(layer.made->op, op(out).outputIndexes[0], maker);
         removed_[at(into)] = removed_[i] = removed_[at(out)] = true;
     }
 
     // The product of a layer, [M, N, 1, 1], before its Reshape to [..., N].
     Layer product(int tensor) {
-        const int reshape = makers_[at(tensor)];
-        if (reshape < 0 || uses_[at(tensor)] != 1 || op(reshape).type != OpType::Reshape) return {};
+        const int reshape = links_.maker(tensor);
+        if (reshape < 0 || !links_.usedOnce(tensor) || op(reshape).type != OpType::Reshape) return {};
         const int flat = op(reshape).inputIndexes[0];
         const Value* value = scope_.values[at(flat)];
         const Layer layer = convolution(flat);
@@ -196,10 +181,10 @@ class Folding {
     // Folds a number for each column of a layer.
     bool foldBias(size_t i, int tensor, int other) {
         const Layer layer = product(tensor);
-        const int constant = makers_[at(other)];
+        const int constant = links_.maker(other);
         if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) return false;
         const Array& array = *scope_.operators[at(constant)].constant;
-        const size_t channels = layer.channels(), rank = ranks_[at(tensor)];
+        const size_t channels = layer.channels(), rank = scope_.values[at(tensor)]->rank();
         const Value* value = scope_.values[at(tensor)];
         bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 2 &&
                     array.dims.size() <= rank && !array.dims.empty() &&
@@ -207,7 +192,7 @@ class Folding {
                     value->dims[0][rank - 1] == static_cast<int64_t>(channels) && !value->steps;
         if (!fits) return false;
         shift(layer, array.allFloats());
-        take(op(makers_[at(tensor)]), scope_.operators[i].op.outputIndexes[0], makers_[at(tensor)]);
+        take(op(links_.maker(tensor)), scope_.operators[i].op.outputIndexes[0], links_.maker(tensor));
         removed_[i] = true;
         return true;
     }
@@ -221,10 +206,10 @@ class Folding {
             const int tensor = binary.inputIndexes[side], other = binary.inputIndexes[1 - side];
             if (table->opType == wire::BinaryOpOperation::ADD && foldBias(i, tensor, other)) return;
             const Layer layer = convolution(tensor);
-            const int constant = makers_[at(other)];
+            const int constant = links_.maker(other);
             if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) continue;
             const Array& array = *scope_.operators[at(constant)].constant;
-            const size_t channels = layer.channels(), rank = ranks_[at(tensor)];
+            const size_t channels = layer.channels(), rank = scope_.values[at(tensor)]->rank();
             // [channels, 1...], possibly after ones, with no more axes than the result.
             bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 3 &&
                         array.dims.size() <= rank && array.dims.size() + 1 >= rank;
@@ -237,29 +222,21 @@ class Folding {
                 shift(layer, array.allFloats());
             else if (!apply(layer, array.allFloats(), std::vector<float>(channels, 0.0f), inputsOf(layer)))
                 continue;
-            take(layer.made->op, binary.outputIndexes[0], makers_[at(tensor)]);
+            take(layer.made->op, binary.outputIndexes[0], links_.maker(tensor));
             removed_[i] = true;
             return;
         }
     }
 
     Scope& scope_;
-    std::vector<int> makers_;    // by tensor: its producer
-    std::vector<int> uses_;      // by tensor: uses by operators, and as an output
-    std::vector<int> reader_;    // by tensor: one of its consumers
-    std::vector<size_t> ranks_;  // by tensor
+    Links links_;
     std::vector<bool> removed_;
 };
 
 }  // namespace
 
 void foldChannels(Builder& builder, const std::vector<V>& outputs) {
-    const std::vector<int> ids = tensorsOf(outputs);
-    bool first = true;
-    for (Scope& scope : builder.scopes()) {
-        if (first || !scope.name.empty()) Folding(scope, builder.values(), first ? ids : scope.outputs).run();
-        first = false;
-    }
+    forEachScope(builder, outputs, [](Scope& scope, const std::vector<int>& ids) { Folding(scope, ids).run(); });
 }
 
 }  // namespace mnnc::onnx

@@ -5,26 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "links.h"
+
 namespace mnnc::onnx {
 namespace {
 
 class Patterns {
   public:
     Patterns(Scope& scope, const std::vector<int>& outputs)
-        : scope_(scope),
-          makers_(scope.tensors.size(), -1),
-          uses_(scope.tensors.size(), 0),
-          readers_(scope.tensors.size()),
-          removed_(scope.operators.size()) {
-        for (const int id : outputs) ++uses_[at(id)];
-        for (size_t i = 0; i < scope.operators.size(); ++i) {
-            for (const int id : op(i).outputIndexes) makers_[at(id)] = static_cast<int>(i);
-            for (const int id : op(i).inputIndexes) {
-                ++uses_[at(id)];
-                readers_[at(id)].push_back(i);
-            }
-        }
-    }
+        : scope_(scope), links_(scope, outputs), removed_(scope.operators.size()) {}
 
     void run() {
         for (size_t i = 0; i < scope_.operators.size(); ++i) {
@@ -33,8 +22,7 @@ class Patterns {
             if (table->opType == Unary::SQRT) foldNorm(i);
             if (table->opType == Unary::ERF) foldGelu(i);
         }
-        size_t i = 0;
-        std::erase_if(scope_.operators, [&](const Operator&) { return removed_[i++]; });
+        eraseMarked(scope_, removed_);
     }
 
   private:
@@ -44,7 +32,7 @@ class Patterns {
 
     // The producer of a tensor, if it is a binary operator of this kind; else -1.
     int binaryMaker(int tensor, Binary code) {
-        const int maker = makers_[at(tensor)];
+        const int maker = links_.maker(tensor);
         return maker >= 0 && isBinary(at(maker), code) ? maker : -1;
     }
     bool isBinary(size_t i, Binary code) {
@@ -53,12 +41,11 @@ class Patterns {
     }
     // The only consumer of a tensor, if it is a binary operator of this kind.
     int reader(int tensor, Binary code) {
-        return uses_[at(tensor)] == 1 && readers_[at(tensor)].size() == 1 && isBinary(readers_[at(tensor)][0], code)
-                   ? static_cast<int>(readers_[at(tensor)][0])
-                   : -1;
+        const int only = links_.onlyReader(tensor);
+        return only >= 0 && isBinary(at(only), code) ? only : -1;
     }
     const Array* constant(int tensor) {
-        const int maker = makers_[at(tensor)];
+        const int maker = links_.maker(tensor);
         return maker >= 0 && scope_.operators[at(maker)].constant ? scope_.operators[at(maker)].constant.get()
                                                                   : nullptr;
     }
@@ -76,7 +63,7 @@ class Patterns {
     }
     // The tensor whose mean over its last axis, which is kept, the operator computes; -1: it computes another one.
     int meanOf(int tensor) {
-        const int maker = makers_[at(tensor)];
+        const int maker = links_.maker(tensor);
         if (maker < 0 || op(at(maker)).type != OpType::Reduction || op(at(maker)).inputIndexes.size() != 1) return -1;
         const wire::ReductionParamT* table = op(at(maker)).main.AsReductionParam();
         const int from = op(at(maker)).inputIndexes[0];
@@ -89,7 +76,7 @@ class Patterns {
     // ((x - mean) / sqrt(mean((x - mean)^2) + epsilon)) * gamma + beta, or without the mean.
     void foldNorm(size_t root) {
         const int sum = binaryMaker(op(root).inputIndexes[0], Binary::ADD);
-        if (sum < 0 || uses_[at(result(root))] != 1) return;
+        if (sum < 0 || !links_.usedOnce(result(root))) return;
         int variance = op(at(sum)).inputIndexes[0];
         float epsilon = number(op(at(sum)).inputIndexes[1]);
         if (std::isnan(epsilon)) {
@@ -121,8 +108,8 @@ class Patterns {
 
     // x / sqrt(mean(x * x) + epsilon) * gamma, or x * (1 / sqrt(...)).
     void foldRms(size_t root, int x, float epsilon) {
-        if (readers_[at(result(root))].size() != 1) return;
-        const size_t next = readers_[at(result(root))][0];
+        if (links_.readers(result(root)).size() != 1) return;
+        const size_t next = links_.readers(result(root))[0];
         const wire::UnaryOpT* inverse = op(next).main.AsUnaryOp();
         if (isBinary(next, Binary::REALDIV) && op(next).inputIndexes[1] == result(root) &&
             op(next).inputIndexes[0] == x)
@@ -217,21 +204,14 @@ class Patterns {
     }
 
     Scope& scope_;
-    std::vector<int> makers_;                   // by tensor: its producer
-    std::vector<int> uses_;                     // by tensor: uses by operators, and as an output
-    std::vector<std::vector<size_t>> readers_;  // by tensor
+    const Links links_;
     std::vector<bool> removed_;
 };
 
 }  // namespace
 
 void foldPatterns(Builder& builder, const std::vector<V>& outputs) {
-    const std::vector<int> ids = tensorsOf(outputs);
-    bool first = true;
-    for (Scope& scope : builder.scopes()) {
-        if (first || !scope.name.empty()) Patterns(scope, first ? ids : scope.outputs).run();
-        first = false;
-    }
+    forEachScope(builder, outputs, [](Scope& scope, const std::vector<int>& ids) { Patterns(scope, ids).run(); });
 }
 
 }  // namespace mnnc::onnx
