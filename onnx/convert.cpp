@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "fold_branches.h"
 #include "fold_channels.h"
 #include "fold_patterns.h"
 #include "isolate_averages.h"
@@ -77,6 +78,8 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     if (result.report.problems.empty()) {
         foldPatterns(best->builder(), best->netOutputs());
         foldChannels(best->builder(), best->netOutputs());
+        // Operators behind the sum of the branches can then be folded into the convolution.
+        if (foldBranches(best->builder(), best->netOutputs())) foldChannels(best->builder(), best->netOutputs());
         isolateAverages(best->builder());
         noteRounded(roundCodes(best->builder(), best->netOutputs()), result.report.notes);
         result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());

@@ -1,6 +1,6 @@
 // See fold_channels.h. Patterns: Convolution -> ReLU or ReLU6; Convolution [-> ConvertTensor] -> Scale [->
 // ConvertTensor], as BatchNormalization is written; Convolution -> BinaryOp with a constant that has a number for each
-// channel; a product and its Reshape -> BinaryOp with a number for each column.
+// channel, or one; a product and its Reshape -> BinaryOp with a number for each column.
 #include "fold_channels.h"
 
 #include <algorithm>
@@ -197,6 +197,19 @@ class Folding {
         return true;
     }
 
+    // Whether a constant has one number for each channel of a tensor, or one for all: [channels, 1...], possibly after
+    // ones, with no more axes than the tensor.
+    static bool isByChannel(const Array& array, size_t channels, size_t rank) {
+        if (rank < 3 || array.dims.size() > rank) return false;
+        if (array.floatCount() == 1) return true;
+        bool fits = array.floatCount() == channels && array.dims.size() + 1 >= rank;
+        for (size_t axis = 0; fits && axis < array.dims.size(); ++axis) {
+            const bool isChannel = axis + rank == array.dims.size() + 1;
+            fits = array.dims[axis] == (isChannel ? static_cast<int64_t>(channels) : 1);
+        }
+        return fits;
+    }
+
     void foldBinary(size_t i) {
         const wire::OpT& binary = scope_.operators[i].op;
         const wire::BinaryOpT* table = binary.main.AsBinaryOp();
@@ -210,17 +223,12 @@ class Folding {
             if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) continue;
             const Array& array = *scope_.operators[at(constant)].constant;
             const size_t channels = layer.channels(), rank = scope_.values[at(tensor)]->rank();
-            // [channels, 1...], possibly after ones, with no more axes than the result.
-            bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 3 &&
-                        array.dims.size() <= rank && array.dims.size() + 1 >= rank;
-            for (size_t axis = 0; fits && axis < array.dims.size(); ++axis) {
-                const bool isChannel = axis + rank == array.dims.size() + 1;
-                fits = array.dims[axis] == (isChannel ? static_cast<int64_t>(channels) : 1);
-            }
-            if (!fits) continue;
+            if (array.type != DataType::DT_FLOAT || !isByChannel(array, channels, rank)) continue;
+            const std::vector<float> values =
+                array.floatCount() == 1 ? std::vector<float>(channels, array.allFloats()[0]) : array.allFloats();
             if (table->opType == wire::BinaryOpOperation::ADD)
-                shift(layer, array.allFloats());
-            else if (!apply(layer, array.allFloats(), std::vector<float>(channels, 0.0f), inputsOf(layer)))
+                shift(layer, values);
+            else if (!apply(layer, values, std::vector<float>(channels, 0.0f), inputsOf(layer)))
                 continue;
             take(layer.made->op, binary.outputIndexes[0], links_.maker(tensor));
             removed_[i] = true;

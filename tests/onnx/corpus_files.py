@@ -42,6 +42,16 @@ def read(path):
     return index, lambda place: body[place[0]:place[0] + place[1]]
 
 
+def cases(path):
+    """Returns the cases in the form that pack() takes."""
+    index, blob = read(path)
+    for case in index:
+        case["model"] = blob(case["model"])
+        for side in ("inputs", "outputs"):
+            case[side] = [[name, kind, shape, blob(place)] for name, kind, shape, place in case[side]]
+    return index
+
+
 def unpack(path, to):
     """Writes the file that node_runner.cpp reads. Returns the names of the cases and their operators."""
     index, blob = read(path)

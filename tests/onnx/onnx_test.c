@@ -354,6 +354,14 @@ static void layers_take_what_lies_behind_them(void** state) {
     expect_operators(layer_model, sizeof layer_model, layer, 4);
 }
 
+static void added_branches_become_one_convolution(void** state) {
+    (void)state;
+    const char* one[] = {"Input", "Convolution"};
+    const char* both[] = {"Input", "Convolution", "Convolution", "BinaryOp"};
+    expect_operators(branches_model, sizeof branches_model, one, 2);
+    expect_operators(lines_model, sizeof lines_model, both, 4);
+}
+
 static void ones_and_zeros_cost_nothing(void** state) {
     (void)state;
     const char* types[] = {"Input", "Reshape", "LayerNorm", "Reshape", "Const", "BinaryOp"};
@@ -632,6 +640,7 @@ int main(void) {
         cmocka_unit_test(weights_beside_are_saved_and_found),
         cmocka_unit_test(links_are_followed_where_it_is_asked_for),
         cmocka_unit_test(chains_become_single_operators),
+        cmocka_unit_test(added_branches_become_one_convolution),
         cmocka_unit_test(quantised_layers_compute_with_codes),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(conversions_can_be_watched_and_ended),

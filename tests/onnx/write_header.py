@@ -27,6 +27,12 @@ def main():
     volume = [onnx.node("Conv", ["x", "w"], ["a"]), norm, onnx.node("Relu", ["c"], ["y"])]
     transposed = [onnx.node("ConvTranspose", ["x", "w"], ["a"]), norm, onnx.node("Add", ["c", "d"], ["y"])]
     layer = [onnx.node("MatMul", ["x", "w"], ["a"]), onnx.node("Add", ["a", "b"], ["c"]), onnx.node("Relu", ["c"], ["y"])]
+    # Branches whose sum is one convolution, and two whose windows do not lie inside of each other.
+    branches = [onnx.node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]), onnx.node("Conv", ["x", "u"], ["d"]),
+                onnx.node("BatchNormalization", ["x", "s", "b", "m", "v"], ["c"]), onnx.node("Add", ["c", "d"], ["e"]),
+                onnx.node("Add", ["e", "a"], ["f"]), onnx.node("Relu", ["f"], ["y"])]
+    apart_lines = [onnx.node("Conv", ["x", "w"], ["a"], pads=[0, 1, 0, 1]), onnx.node("Conv", ["x", "u"], ["d"], pads=[1, 0, 1, 0]),
+             onnx.node("Add", ["a", "d"], ["y"])]
     rms = [onnx.node("Mul", ["x", "x"], ["q"]), onnx.node("ReduceMean", ["q"], ["v"], axes=[-1]), onnx.node("Add", ["v", "e"], ["a"]),
            onnx.node("Sqrt", ["a"], ["r"]), onnx.node("Div", ["o", "r"], ["i"]), onnx.node("Mul", ["x", "i"], ["n"]), onnx.node("Mul", ["g", "n"], ["y"])]
     own = [onnx.node("InstanceNormalization", ["x", "s", "b"], ["y"])]
@@ -37,6 +43,9 @@ def main():
         ("rms_model", rms, [2, 8], [2, 8], [onnx.floats("e", [], [1e-5]), onnx.floats("o", [], [1]), onnx.floats("g", [8], range(8))]),
         ("volume_model", volume, [1, 1, 2, 2, 2], [1, 2, 2, 2, 2], [onnx.floats("w", [2, 1, 1, 1, 1], [2, 3]), *numbers[1:5]]),
         ("transposed_model", transposed, [1, 1, 2, 4], [1, 2, 2, 4], [onnx.floats("w", [1, 2, 1, 1], [2, 3]), *numbers[1:]]),
+        ("branches_model", branches, [1, 2, 4, 4], [1, 2, 4, 4],
+         [onnx.floats("w", [2, 2, 3, 3], range(36)), onnx.floats("u", [2, 2, 1, 1], range(4)), *numbers[1:5]]),
+        ("lines_model", apart_lines, [1, 2, 4, 4], [1, 2, 4, 4], [onnx.floats("w", [2, 2, 1, 3], range(12)), onnx.floats("u", [2, 2, 3, 1], range(12))]),
         ("layer_model", layer, [2, 8], [2, 4], [onnx.floats("w", [8, 4], range(32)), onnx.floats("b", [4], [-9, 1, 2, -8])]))
     # x [n, 64] times a matrix of 64 x 32, and the same matrix in a separate file.
     rows, columns = onnx.value("x", onnx.FLOAT, ["n", 64]), onnx.value("y", onnx.FLOAT, ["n", 32])
