@@ -61,6 +61,21 @@ TEST(DetectionPostProcess, BoxesThatAreNoNumbersSuppressNone) {
     EXPECT_EQ(OpRun(OpType::DetectionPostProcess, postProcess())(inputs, 4)[3].data, (std::vector<float>{2}));
 }
 
+// Loops over the classes of all pictures would run for days, although no tensor has an element.
+TEST(DetectionPostProcess, NoBoxesOfVeryManyClassesTakeNoTime) {
+    constexpr int kClasses = 1 << 30, kPictures = 1000;
+    for (const bool regular : {false, true}) {
+        const Table table = postProcess([=](auto& p) {
+            p.useRegularNMS = regular;
+            p.numClasses = kClasses;
+        });
+        const auto rows = OpRun(OpType::DetectionPostProcess, table)(
+            {floats({kPictures, 0, 4}, {}), floats({kPictures, 0, kClasses}, {}), floats({0, 4}, {})}, 4);
+        EXPECT_EQ(rows[2].data, std::vector<float>(2 * kPictures)) << regular;
+        EXPECT_EQ(rows[3].data, std::vector<float>(kPictures)) << regular;
+    }
+}
+
 TEST(DetectionPostProcess, ParametersThatDoNotFitAreRefused) {
     const auto refuse = [](Status status, const char* text,
                            const std::function<void(wire::DetectionPostProcessParamT&)>& change) {

@@ -26,6 +26,7 @@ class PostProcess final : public CommandExecution {
         anchors_ = in(0).shape[1];
         width_ = in(0).shape[2];
         columns_ = in(1).shape[2];
+        if (anchors_ == 0) return requestScratch(0);
         // The most boxes that the suppression of one class adds, and the most that are kept of all classes.
         added_ = std::min({p.perClass, p.maxDetections, anchors_});
         kept_ = std::min(p.maxDetections, checkedMul(p.classes, added_, "detections"));
@@ -41,6 +42,11 @@ class PostProcess final : public CommandExecution {
         std::fill_n(outData<float>(frame, 0), out(0).elements(), 0.0f);
         std::fill_n(outData<float>(frame, 1), out(1).elements(), 0.0f);
         std::fill_n(outData<float>(frame, 2), out(2).elements(), 0.0f);
+        if (anchors_ == 0) {
+            // Scores without elements may still have very many classes and pictures to loop over.
+            std::fill_n(outData<float>(frame, 3), batch, 0.0f);
+            return;
+        }
         Work work(frame.scratch(), anchors_);
         for (int64_t n = 0; n < batch; ++n) {
             decode(inData<float>(frame, 0) + n * anchors_ * width_, inData<float>(frame, 2), work.boxes);
