@@ -219,6 +219,19 @@ void dropSuperfluous(std::vector<Region>& regions, int64_t elements, const char*
     if (written >= elements) regions = std::move(needed);
 }
 
+// Regions with strides of 0 may visit a small tensor very often: a small file could describe hours of copies, which no
+// limit on memory would refuse.
+void limitVisits(const std::vector<Region>& regions, const OpContext& context) {
+    constexpr double kFreeVisits = 1 << 26, kVisitsOfElement = 1 << 10;
+    double visits = 0;
+    for (const Region& region : regions) visits += static_cast<double>(region.count());
+    auto elements = static_cast<double>(context.out(0).elements());
+    for (const Tensor* input : context.inputs) elements += static_cast<double>(input->elements());
+    if (visits > kFreeVisits + kVisitsOfElement * elements)
+        fail(Status::LimitExceeded, "op '%s': its regions copy %.0f elements of tensors that have %.0f", context.name(),
+             visits, elements);
+}
+
 void geometryRaster(const OpContext& context) {
     const auto* params = context.node.paramsIf<RasterParams>();
     std::vector<Region> regions = params->regions;
@@ -242,6 +255,7 @@ void geometryRaster(const OpContext& context) {
     for (const Region& region : regions)
         checkRegion(region, context.in(region.input).elements(), context.out(0).elements(), context.name());
     std::erase_if(regions, [](const Region& region) { return region.count() == 0; });
+    limitVisits(regions, context);
     context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()}, std::move(regions),
                             context.node.name);
 }

@@ -72,6 +72,25 @@ TEST(Raster, ALongRowOntoOneElementLeavesItsLast) {
     for (int run = 0; run < 30; ++run) EXPECT_EQ(runNet(net, config).outputs[0][0], given(0, kCount - 1));
 }
 
+// Strides of 0 visit one element as often as the sizes say.
+TEST(Raster, RegionsThatWouldCopyForHoursAreRefused) {
+    wire::ExtraT extra;
+    addList(extra, "shape", {4});
+    std::vector<int32_t> inputs, regions;
+    for (int i = 0; i < 20; ++i) {
+        inputs.push_back(0);
+        for (const int32_t value : {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, INT32_MAX}) regions.push_back(value);
+    }
+    addList(extra, "region", std::move(regions));
+    wire::NetT net;
+    net.tensorName = {"in0", "out"};
+    net.outputName = {"out"};
+    net.oplists.push_back(makeInput(0, {4}));
+    net.oplists.back()->name = "in0";
+    net.oplists.push_back(makeOp(wire::OpType::Raster, "raster", std::move(inputs), {1}, std::move(extra)));
+    expectFailure(Status::LimitExceeded, "op 'raster': its regions copy 42949672940 elements", [&] { runNet(net); });
+}
+
 // Permutes a tensor of three axes: axis `order[i]` becomes axis i.
 wire::NetT permutedNet(const std::array<int32_t, 3>& size, const std::array<size_t, 3>& order) {
     const std::array<int32_t, 3> strides = {size[1] * size[2], size[2], 1};
