@@ -14,6 +14,8 @@ namespace mnnc {
 namespace {
 
 constexpr int kGruInputs = 5;  // of one direction
+// Steps without values take no memory, but each of them multiplies by the weights.
+constexpr int64_t kMaxEmptySteps = 1 << 16;
 
 int64_t checkedHidden(int64_t hidden, const char* name) {
     if (hidden < 1) fail(Status::BadParameter, "op '%s': a state of %lld values", name, asLong(hidden));
@@ -175,6 +177,9 @@ void shapeGru(const ShapeContext& context) {
     if (context.outputs.size() > (params.keepAllOutputs ? 2u : 1u))
         fail(Status::ComputeSizeError, "op '%s': %zu outputs", context.name(), context.outputs.size());
     const Shape& x = sequenceShape(context);
+    if (x[2] == 0 && x[0] > kMaxEmptySteps)
+        fail(Status::LimitExceeded, "op '%s': %lld steps without values, the limit is %lld", context.name(),
+             asLong(x[0]), asLong(kMaxEmptySteps));
     const int64_t rows = checkedAdd(x[2], hidden, context.name());
     for (int i = 1; i < weights; i += kGruInputs) {
         requireStateShape(context, i, {rows, checkedMul(2, hidden, context.name())});

@@ -160,6 +160,22 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
     EXPECT_EQ(lstm(2, {x}), "op 'tested': 0 and 0 weights for a state of 2 values");
 }
 
+// Steps without values have no memory that could limit their number.
+TEST(Recurrent, RefusesVeryManyStepsWithoutValues) {
+    const auto gru = [](int64_t steps) {
+        const Table table = [](flatbuffers::FlatBufferBuilder& b) {
+            wire::RNNParamT params;
+            params.numUnits = 2;
+            return asParameter(wire::CreateRNNParam(b, &params));
+        };
+        const std::vector<Value> in = {
+            floats({steps, 1, 0}, {}), iota({2, 4}), iota({4}), iota({2, 2}), iota({2}), iota({6})};
+        return failureOf([&] { OpRun(OpType::RNNSequenceGRU, table)(in); });
+    };
+    EXPECT_EQ(gru(3), "no failure");
+    EXPECT_EQ(gru(INT32_MAX), "op 'tested': 2147483647 steps without values, the limit is 65536");
+}
+
 TEST(Recurrent, BlockCellClipsItsState) {
     const Table table = [](flatbuffers::FlatBufferBuilder& b) {
         return asParameter(wire::CreateLSTMBlockCell(b, 0.25f, 0.0f, false));
