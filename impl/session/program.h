@@ -79,6 +79,15 @@ struct ProgramStep {
 };
 
 struct Program {
+    Program() = default;
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+    // An encoding holds those that computed the constants which it reads. The last one goes first, so that a long chain
+    // of them does not take a stack as deep as the chain.
+    ~Program() {
+        while (!encodings.empty()) encodings.pop_back();
+    }
+
     // The inputs of the graph that the program was made for, if it belongs to the first stage, and the programs of the
     // stages before, whose constants it reads.
     std::vector<Tensor> inputs;

@@ -1,5 +1,6 @@
 // Operators after one whose output shape is known only in a run: they are planned again when that shape changes.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 
@@ -61,6 +62,27 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
         copyToHost(session.output(0), session.outputData(0), got.data(), Format::NCHW);
         EXPECT_EQ(got, wanted);
     }
+}
+
+// Each constant of a chain is held by what was computed from it. Destroying the chain must not take as much of the stack
+// as it is long.
+TEST(Stage, ALongChainOfConstantsNeedsNoDeepStack) {
+    LaterNet steps;
+    int x = steps.scalar(1);
+    for (int i = 0; i < 20000; ++i) x = steps.unary(UnaryCode::NEG, x);
+    std::shared_ptr<const Interpreter> net = open(steps.finish({steps.binary(BinaryCode::ADD, x, steps.input({4}))}));
+    const auto makeAndDestroy = [](void* of) -> void* {
+        const auto& own = *static_cast<const std::shared_ptr<const Interpreter>*>(of);
+        Session(own, SessionConfig{}).run();
+        return nullptr;
+    };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    ASSERT_EQ(pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, 512 << 10), 0);
+    ASSERT_EQ(pthread_create(&thread, &attributes, makeAndDestroy, &net), 0);
+    EXPECT_EQ(pthread_join(thread, nullptr), 0);
+    pthread_attr_destroy(&attributes);
 }
 
 // x(2 x 3) -> |x| as 6 x 1 -> a shape that a run computes: an output that is a view of a view of an earlier stage, in
