@@ -14,6 +14,10 @@ namespace mnnc {
 
 namespace {
 
+// A plan of a stage remembers those of all stages before it, so that the time and the memory for the plans of a run
+// grow with the square of their number.
+constexpr int kMaxStages = 2048;
+
 // By tensor: whether it exists before the graph runs.
 std::vector<bool> givenTensors(const NetGraph& graph, const std::vector<int>& inputs) {
     std::vector<bool> given(graph.source->tensorNames.size(), false);
@@ -244,6 +248,10 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
             if (!(shapeOnly & bit) && !schedule.folded[id]) op.folded = false;
             if (!schedule.folded[id]) op.moving |= op.content & moving & bit;
         }
+        if (op.stage >= kMaxStages)
+            fail(Status::LimitExceeded,
+                 "op '%s': more than %d operators before it, one behind the other, have shapes that only a run knows",
+                 node.name.c_str(), kMaxStages - 1);
         const bool control = runsSubgraphs(node);
         for (const int output : node.outputs) {
             const auto id = static_cast<size_t>(output);

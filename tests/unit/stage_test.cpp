@@ -64,8 +64,18 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
     }
 }
 
-// Each constant of a chain is held by what was computed from it. Destroying the chain must not take as much of the stack
-// as it is long.
+// Each of these operators makes the shapes of the next one known.
+TEST(Stage, AnEndlessChainOfThemIsRefused) {
+    LaterNet steps;
+    int x = steps.input({6});
+    for (int i = 0; i < 2050; ++i) x = steps.where(x);
+    const wire::NetT net = steps.finish({x});
+    expectFailure(Status::LimitExceeded, "operators before it, one behind the other, have shapes that only a run knows",
+                  [&] { Session(open(net), SessionConfig{}); });
+}
+
+// Each constant of a chain is held by what was computed from it. Destroying the chain must not take as much of the
+// stack as it is long.
 TEST(Stage, ALongChainOfConstantsNeedsNoDeepStack) {
     LaterNet steps;
     int x = steps.scalar(1);
