@@ -10,11 +10,21 @@
 #include "plan/operand_text.h"
 #include "plan/passes.h"
 #include "plan/storage_conversions.h"
+#include "plan/storage_location.h"
 #include "plan/wide_operands.h"
 
 namespace mnnc {
 
 namespace {
+
+// The most views in a chain of views of views. Each question about a view walks along its chain.
+constexpr int kMaxViewChain = 16;
+
+bool isEndOfLongChain(const Operand* view) {
+    int length = 0;
+    for (; view->aliasOf && length < kMaxViewChain; view = view->aliasOf) ++length;
+    return length == kMaxViewChain;
+}
 
 // The name of the backend that computes the command: the host's backend where it took the command, which the CPU calls
 // then.
@@ -66,8 +76,9 @@ void Assignment::addView(const Command& command, const PlannedStorage& planned) 
     Operand *input = command.inputs[0], *output = command.outputs[0];
     input = conversions_.convert(input, {planned.viewed.channelBlock, planned.viewed.onDevice, input->wide});
     static_cast<Storage&>(*output) = *input;
-    output->aliasOf = input;
-    output->aliasOffset = planned.viewOffset;
+    const StorageLocation of = isEndOfLongChain(input) ? storageLocation(input) : StorageLocation{input, 0};
+    output->aliasOf = of.root;
+    output->aliasOffset = of.offset + planned.viewOffset;
     plan_.views.push_back(output);
 }
 

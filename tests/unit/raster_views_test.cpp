@@ -120,6 +120,28 @@ TEST(RasterViews, SlicesKeepTheWholeAlive) {
     EXPECT_EQ(together.outputs, apart.outputs);
 }
 
+// Each view begins a row of 64 bytes behind the one that it is a view of.
+TEST(RasterViews, ViewsOfViewsAreInTheRightPlace) {
+    constexpr int32_t kRows = 60, kColumns = 16, kViews = 50;
+    NetBuilder steps;
+    const int first = steps.unary(UnaryCode::ABS, steps.input({kRows, kColumns}));
+    int last = first;
+    for (int i = 0; i < kViews; ++i) last = steps.split(last, 0, {1})[1];
+    const NetResult result = runNet(steps.finish({first, steps.unary(UnaryCode::NEG, last)}));
+    std::vector<float> wanted = range(result.outputs[0], {kRows, kColumns}, 0, kViews, kRows);
+    for (float& value : wanted) value = -value;
+    EXPECT_EQ(result.outputs[1], wanted);
+}
+
+// Where each view was one of the view before, such a chain took minutes to plan.
+TEST(RasterViews, ALongChainOfViewsTakesNoTime) {
+    NetBuilder steps;
+    int x = steps.unary(UnaryCode::ABS, steps.input({6, 4}));
+    for (int i = 0; i < 10000; ++i) x = steps.reshape(x, i % 2 == 0 ? std::vector<int32_t>{24} : std::vector{6, 4});
+    const NetResult result = runNet(steps.finish({steps.unary(UnaryCode::NEG, x)}));
+    EXPECT_EQ(result.count("Raster"), 0u);
+}
+
 // A split whose parts are concatenated again, alone or together with results that were computed from them.
 TEST(RasterViews, SlicesOfAConcatenation) {
     for (const bool first : {true, false}) {
