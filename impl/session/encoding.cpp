@@ -1,9 +1,25 @@
 // Encodes an operator, and compares its inputs with those that it was encoded for.
 #include "session/encoding.h"
 
+#include "base/error.h"
 #include "tensor/tensor_list.h"
 
 namespace mnnc {
+
+namespace {
+
+// Lists of regions of fewer bytes are not counted.
+constexpr int64_t kShortLists = 1 << 16;
+// The encoding, the graph of commands and an execution have a list each.
+constexpr int64_t kListsOfRegions = 3;
+
+int64_t bytesOfRegions(const std::vector<EncodedCommand>& commands) {
+    size_t regions = 0;
+    for (const EncodedCommand& encoded : commands) regions += encoded.command.regions.size();
+    return static_cast<int64_t>(regions * sizeof(Region)) * kListsOfRegions;
+}
+
+}  // namespace
 
 bool Encoding::Input::operator==(const Input& other) const noexcept {
     return shape == other.shape && type == other.type && format == other.format && quant.sameStep(other.quant) &&
@@ -32,6 +48,8 @@ Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const Sched
     for (const Tensor& output : outputs) made.push_back(&outputs_.emplace_back(output));
     StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_, folded_)
         .encode(op, inputs, made, commands_);
+    if (const int64_t bytes = bytesOfRegions(commands_); bytes >= kShortLists)
+        regions_.emplace(context, bytes, format("op '%s': the list of its regions", op.node->name.c_str()).c_str());
     // The inputs belong to a program that may be destroyed before this encoding.
     for (const EncodedCommand& encoded : commands_) {
         std::vector<int>& numbers = operands_.emplace_back();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "plan/graph.h"
@@ -55,6 +56,7 @@ class Encoding {
     std::list<SharedMemory> folded_;
     std::vector<EncodedCommand> commands_;    // refer to tensors by number only
     std::vector<std::vector<int>> operands_;  // by command: inputs, then outputs
+    std::optional<SharedCharge> regions_;     // of all commands; empty for few
 };
 
 }  // namespace mnnc

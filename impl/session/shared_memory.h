@@ -29,4 +29,22 @@ class SharedMemory {
     AlignedBuffer buffer_;
 };
 
+// Counts memory of such programs that is allocated elsewhere.
+class SharedCharge {
+  public:
+    // Throws LimitExceeded as SharedMemory does.
+    SharedCharge(const SessionContext& context, int64_t bytes, const char* what)
+        : held_(context.weights->held()), bytes_(bytes) {
+        context.checkBudget(bytes, what);
+        held_->add(bytes_);
+    }
+    SharedCharge(const SharedCharge&) = delete;
+    SharedCharge& operator=(const SharedCharge&) = delete;
+    ~SharedCharge() { held_->add(-bytes_); }
+
+  private:
+    const std::shared_ptr<WeightBytes> held_;
+    const int64_t bytes_;
+};
+
 }  // namespace mnnc

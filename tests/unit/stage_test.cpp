@@ -19,6 +19,12 @@ class LaterNet : public NetBuilder {
         params.operation = wire::ReductionType::SUM;
         return add(wire::OpType::Reduction, {x}, std::move(params));
     }
+    int patches(int x, int kernel) {
+        wire::Convolution2DT params;
+        params.common = std::make_unique<wire::Convolution2DCommonT>();
+        params.common->kernelX = params.common->kernelY = kernel;
+        return add(wire::OpType::Im2Col, {x}, std::move(params));
+    }
     int constant(int32_t value) {
         const int id = tensor();
         net_.oplists.push_back(makeIntConst(id, {1}, {value}));
@@ -62,6 +68,18 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
         copyToHost(session.output(0), session.outputData(0), got.data(), Format::NCHW);
         EXPECT_EQ(got, wanted);
     }
+}
+
+// Im2Col has a region for each element of a patch. Lists of regions are not in the file, so that nothing but the limit
+// on memory would end them.
+TEST(Stage, ListsOfRegionsCountAgainstTheLimitOnMemory) {
+    LaterNet steps;
+    const wire::NetT net = steps.finish({steps.patches(steps.input({1, 1, 256, 256}), 256)});
+    SessionConfig config;
+    config.maxMemoryBytes = 64 << 20;
+    EXPECT_EQ(Session(open(net), config).output(0).shape, (Shape{65536, 1}));
+    config.maxMemoryBytes = 8 << 20;
+    expectFailure(Status::LimitExceeded, "the list of its regions needs", [&] { Session(open(net), config); });
 }
 
 // Each of these operators makes the shapes of the next one known.
