@@ -95,6 +95,16 @@ std::vector<std::pair<std::string, std::string>> readMetadata(const wire::ExtraI
     return pairs;
 }
 
+// path: the file, whose name the sentence of a failure begins with; empty for a model from memory.
+const wire::Net* verifyFile(const ModelBytes& bytes, const std::string& path) {
+    try {
+        return verifyModel(bytes.data(), bytes.size());
+    } catch (const Error& error) {
+        if (path.empty()) throw;
+        throw Error(error.status(), format("'%s': %s", path.c_str(), error.what()));
+    }
+}
+
 }  // namespace
 
 int32_t Graph::findTensor(std::string_view tensorName) const {
@@ -126,12 +136,13 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
         bytes_.fetch(0, head);
         if (isOnnx(bytes_.data(), head))
             fail(Status::BadFormat,
-                 "this is an ONNX model: `mnn convert NET.onnx NET.mnn` makes a .mnn model of it, and so does "
-                 "mnn_onnx_convert_file() of libmnn_c_onnx");
+                 "%s is an ONNX model: `mnn convert NET.onnx NET.mnn` makes a .mnn model of it, and so does "
+                 "mnn_onnx_convert_file() of libmnn_c_onnx",
+                 options.modelPath.empty() ? "this" : ("'" + options.modelPath + "'").c_str());
         bytes_.fetchAll();
     }
     bytes_.requireUnchanged();
-    net_ = verifyModel(bytes_.data(), bytes_.size());
+    net_ = verifyFile(bytes_, options.modelPath);
     options.cancel.check();
 
     uuid_ = copyText(net_->mnn_uuid());

@@ -80,6 +80,13 @@ static void onnx_models_are_recognised(void** state) {
     assert_int_equal(close(descriptor), 0);
     assert_fails(mnn_interpreter_create_from_file(path, NULL, &net), MNN_ERROR_BAD_FORMAT);
     assert_non_null(strstr(mnn_last_error(), "ONNX"));
+    assert_non_null(strstr(mnn_last_error(), path));
+    FILE* file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(other, 1, sizeof other, file), sizeof other);
+    assert_int_equal(fclose(file), 0);
+    assert_fails(mnn_interpreter_create_from_file(path, NULL, &net), MNN_ERROR_BAD_FORMAT);
+    assert_non_null(strstr(mnn_last_error(), path));
     assert_int_equal(unlink(path), 0);
     assert_null(net);
 }
