@@ -37,10 +37,13 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
             if (extent > INT32_MAX)
                 fail(Status::Overflow, "op '%s': an output of shape %s has an extent above 2^31 - 1", node.name.c_str(),
                      shape.c_str());
-        if (output->elements() > INT32_MAX || output->bytes() > context_.maxMemoryBytes)
+        if (output->elements() > INT32_MAX)
+            fail(Status::LimitExceeded, "op '%s': an output of shape %s has more than 2^31 - 1 elements",
+                 node.name.c_str(), shape.c_str());
+        if (output->bytes() > context_.maxMemoryBytes)
             fail(Status::LimitExceeded,
-                 "op '%s': an output of shape %s exceeds max_memory_bytes (%lld) or 2^31 - 1 elements",
-                 node.name.c_str(), shape.c_str(), asLong(context_.maxMemoryBytes));
+                 "op '%s': an output of shape %s takes %lld bytes, more than max_memory_bytes (%lld)",
+                 node.name.c_str(), shape.c_str(), asLong(output->bytes()), asLong(context_.maxMemoryBytes));
     }
 }
 

@@ -215,6 +215,7 @@ static void memory_limit(void** state) {
     for (size_t i = 0; i < 4; ++i) {
         config.max_memory_bytes = tiny[i];
         assert_refused(&config, MNN_ERROR_LIMIT_EXCEEDED);
+        if (i == 0) assert_non_null(strstr(mnn_last_error(), "bytes, more than max_memory_bytes (1)"));
     }
     const uint64_t plenty[] = {64u << 20, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MAX + 1};
     for (size_t i = 0; i < 4; ++i) {

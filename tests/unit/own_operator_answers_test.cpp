@@ -35,7 +35,7 @@ TEST(OwnOperator, ShapesThatCannotBeAreRefused) {
          [&](mnn_host_tensor_t& t) {
              extents(t, {most, 4});
          },
-         MNN_ERROR_LIMIT_EXCEEDED, "max_memory_bytes"},
+         MNN_ERROR_LIMIT_EXCEEDED, "2^31 - 1 elements"},
         {"product",
          [&](mnn_host_tensor_t& t) {
              extents(t, {most, most, most});
