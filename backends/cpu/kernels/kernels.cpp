@@ -109,8 +109,9 @@ const Kernels& selectKernels(std::string_view isa) {
         if (isa == c.name) {
             if (!c.built) fail(Status::NotFound, "this build has no %s kernels", c.name);
             if (!cpuHas(c.id)) {
-                fail(Status::NotFound, "instruction set %s asked for, but this CPU has only: %s", c.name,
-                     describeCpuFeatures(detectCpuFeatures()).c_str());
+                std::string usable;
+                for (const std::string& name : availableIsas()) usable += (usable.empty() ? "" : ", ") + name;
+                fail(Status::NotFound, "this CPU does not run %s; it runs %s", c.name, usable.c_str());
             }
             return table(c);
         }
