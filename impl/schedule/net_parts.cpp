@@ -98,7 +98,12 @@ Division::Division(const NetGraph& graph)
 
 int Division::tensorId(const std::string& name) const {
     const int id = graph_.source->findTensor(name);
-    if (id < 0) fail(Status::NotFound, "the model has no tensor '%s'", name.c_str());
+    if (id < 0) {
+        std::string outputs;
+        for (const int32_t output : graph_.source->outputs)
+            outputs += (outputs.empty() ? "'" : ", '") + graph_.source->tensorNames[static_cast<size_t>(output)] + "'";
+        fail(Status::NotFound, "the model has no tensor '%s'; its outputs are %s", name.c_str(), outputs.c_str());
+    }
     return id;
 }
 

@@ -31,7 +31,8 @@ static void wrong_paths(void** state) {
     assert_refused_paths(configs, 2, MNN_ERROR_BAD_RANGE, "path 1");
     static const char* const unknown[] = {"no such tensor"};
     configs[1] = by_names(unknown, 1, NULL, 0);
-    assert_refused_paths(configs, 2, MNN_ERROR_NOT_FOUND, "path 1: the model has no tensor 'no such tensor'");
+    assert_refused_paths(configs, 2, MNN_ERROR_NOT_FOUND,
+                         "path 1: the model has no tensor 'no such tensor'; its outputs are '");
     configs[1] = default_config();
     configs[1].cpu_isa = "abacus";
     assert_refused_paths(configs, 2, MNN_ERROR_NOT_FOUND, "path 1");
