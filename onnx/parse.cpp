@@ -1,4 +1,5 @@
 // See model.h. Field numbers are those of onnx.proto.
+#include <cstring>
 #include <string>
 
 #include "base/error.h"
@@ -206,9 +207,17 @@ const Attribute* Node::find(std::string_view attribute) const noexcept {
     return nullptr;
 }
 
-ModelFile parseModel(Bytes bytes) {
-    ModelFile model;
-    bool hasGraph = false;
+namespace {
+
+// Whether bytes begin as a .mnn model does: with the place of its table.
+bool beginsLikeMnn(Bytes bytes) {
+    if (bytes.size() < 8) return false;
+    uint32_t root = 0;
+    std::memcpy(&root, bytes.data(), sizeof root);
+    return root >= 4 && root % 4 == 0 && root <= 1u << 16;
+}
+
+void readFields(Bytes bytes, ModelFile& model, bool& hasGraph) {
     readMessage(bytes, "the ModelProto", field(1, model.irVersion), field(2, model.producer),
                 field(7,
                       [&](MessageReader& in) {
@@ -219,6 +228,23 @@ ModelFile parseModel(Bytes bytes) {
                 field(8, [&](MessageReader& in) { model.opsets.push_back(parseOpset(in.bytes())); }),
                 field(14, [&](MessageReader& in) { model.metadata.push_back(parsePair(in.bytes())); }),
                 field(25, [&](MessageReader& in) { model.functions.push_back(parseFunction(in.bytes())); }));
+}
+
+}  // namespace
+
+ModelFile parseModel(Bytes bytes) {
+    ModelFile model;
+    bool hasGraph = false;
+    try {
+        readFields(bytes, model, hasGraph);
+    } catch (const Error& error) {
+        // Writers put ir_version first, so bytes that are wrong before it are something else.
+        if (model.irVersion >= 1) throw;
+        if (beginsLikeMnn(bytes))
+            fail(Status::BadFormat, "this is no ONNX model: it begins as a .mnn model does, which needs no conversion");
+        if (error.status() != Status::BadFormat) throw;
+        fail(Status::BadFormat, "this is no ONNX model: %s", error.what());
+    }
     if (bytes.empty()) fail(Status::Truncated, "the file is empty");
     if (model.irVersion < 1)
         fail(Status::BadFormat, "the file has no ir_version: it is no ONNX model, or it ends too early");

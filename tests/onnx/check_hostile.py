@@ -32,6 +32,8 @@ def add(name):
 
 def cases(folder):
     """Returns name, bytes, words of the sentence."""
+    yield "a text", b"root:x:0:0:root:/root:/bin/sh\n" * 20, ["no ONNX model: "]
+    yield "a .mnn model", struct.pack("<II", 24, 0) + bytes(64), ["begins as a .mnn model does"]
     call = onnx.node("F", ["x"], ["y"], domain="own")
     loop = onnx.function("F", "own", ["a"], ["b"], [onnx.node("F", ["a"], ["b"], domain="own")])
     yield "a function that calls itself", net([call], functions=[loop], domains=["own"]), ["'F' calls itself"]
