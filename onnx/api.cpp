@@ -70,9 +70,11 @@ void readWriting(const mnn_onnx_options_t& read, WriteOptions& to) {
         fail(Status::InvalidValue, "weights is %d", read.weights);
     to.weights = static_cast<Weights>(read.weights);
     const bool coded = read.weights >= MNN_ONNX_WEIGHTS_INT8;
-    if (read.weight_block < 0 || read.weight_block % 16 || (read.weight_block && !coded))
-        fail(Status::InvalidValue, "weight_block is %d: it is a multiple of 16, for weights of int8 and int4",
+    if (read.weight_block && !coded)
+        fail(Status::InvalidValue, "weight_block is %d, but only weights of int8 and int4 have blocks",
              read.weight_block);
+    if (read.weight_block < 0 || read.weight_block % 16)
+        fail(Status::InvalidValue, "weight_block is %d, which is no multiple of 16", read.weight_block);
     to.block = static_cast<size_t>(read.weight_block);
     if (read.weights_beside != 0 && read.weights_beside != 1)
         fail(Status::InvalidValue, "weights_beside is %d", read.weights_beside);

@@ -129,11 +129,11 @@ static void options_are_checked(void** state) {
     options.weights = MNN_ONNX_WEIGHTS_FLOAT16;
     options.weight_block = 32;
     assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
-                 "weight_block is 32");
+                 "only weights of int8 and int4 have blocks");
     options.weights = MNN_ONNX_WEIGHTS_INT4;
     options.weight_block = 24;
     assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
-                 "weight_block is 24");
+                 "weight_block is 24, which is no multiple of 16");
     options = defaults();
     options.weights_beside = 2;
     assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
