@@ -1939,8 +1939,8 @@ MNN_C_API mnn_status mnn_session_state_set_type(mnn_session_t* session, int32_t 
 /* Copies the state of one session to another one of the same model, which goes on from there: tokens that two
  * conversations begin with are computed once. The other session keeps its type of rows. What it kept before is lost.
  * source: read; target: changed. They are two sessions.
- * Returns MNN_OK; MNN_ERROR_INVALID_VALUE when the sessions are of different models, or compute parts with different
- *   operators that keep something; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
+ * Returns MNN_OK; MNN_ERROR_INVALID_VALUE when they are one session, are of different models, or compute parts with
+ *   different operators that keep something; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
  *   MNN_ERROR_LIMIT_EXCEEDED; MNN_ERROR_DEVICE_LOST with a GPU. The target is as it was after an error.
  * Use: reads (source), alone (target). Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_copy(const mnn_session_t* source, mnn_session_t* target);

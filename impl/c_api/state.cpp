@@ -66,6 +66,7 @@ mnn_status mnn_session_state_set_type(mnn_session_t* session, int32_t type) {
 mnn_status mnn_session_state_copy(const mnn_session_t* source, mnn_session_t* target) {
     return guard([&] {
         const SessionUse from(valueOf(&required(source, "source")), Access::Read, "mnn_session_state_copy", "source");
+        if (source == target) fail(Status::InvalidValue, "source and target are the same session");
         const SessionUse to(valueOf(&required(target, "target")), Access::Alone, "mnn_session_state_copy", "target");
         from->impl->requireKept();
         to->impl->requireKept();

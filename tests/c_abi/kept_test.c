@@ -133,7 +133,8 @@ static void conversations_apart(void** state) {
     go_on(other, &b, 10);
     make_tokens(&a, 3, 12);
     go_on(one, &a, 10);
-    assert_fails(mnn_session_state_copy(one, one), MNN_ERROR_BUSY);
+    assert_fails(mnn_session_state_copy(one, one), MNN_ERROR_INVALID_VALUE);
+    assert_non_null(strstr(mnn_last_error(), "the same session"));
     mnn_interpreter_t* sums = open_net_of("sums");
     mnn_session_t* third = open_kept(sums);
     assert_fails(mnn_session_state_copy(one, third), MNN_ERROR_INVALID_VALUE);

@@ -1345,8 +1345,8 @@ extern "C" {
     ///
     /// - `source`: read; target: changed. They are two sessions.
     ///
-    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` when the sessions are of different models, or compute parts with different
-    /// operators that keep something; `MNN_ERROR_BAD_STATE` before the first resize of a session with open shapes;
+    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` when they are one session, are of different models, or compute parts with
+    /// different operators that keep something; `MNN_ERROR_BAD_STATE` before the first resize of a session with open shapes;
     /// `MNN_ERROR_LIMIT_EXCEEDED`; `MNN_ERROR_DEVICE_LOST` with a GPU. The target is as it was after an error.
     ///
     /// Use: reads (source), alone (target). Since 0.2.
