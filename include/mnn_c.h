@@ -1618,8 +1618,8 @@ MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t in
 /* The results of a callback of a run. */
 enum {
     MNN_OP_RUN = 0,  /* go on */
-    MNN_OP_SKIP = 1, /* from `before` only: leave this operator out; its outputs keep what their memory holds. For
-                        operators on a GPU with MNN_GPU_RECORD_OP only */
+    MNN_OP_SKIP = 1, /* from `before` only: leave this operator out; its outputs keep what their memory holds. An
+                        operator on a GPU can be left out with MNN_GPU_RECORD_OP only */
     MNN_OP_STOP = 2  /* end the run with MNN_ERROR_CALLBACK_STOP */
 };
 

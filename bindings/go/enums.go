@@ -251,8 +251,8 @@ type OpAction int32
 
 const (
 	OpRun OpAction = 0 // go on
-	// from `before` only: leave this operator out; its outputs keep what their memory holds. For operators on a GPU
-	// with GPURecordOp only
+	// from `before` only: leave this operator out; its outputs keep what their memory holds. An operator on a GPU can
+	// be left out with GPURecordOp only
 	OpSkip OpAction = 1
 	OpStop OpAction = 2 // end the run with StatusCallbackStop
 )

@@ -180,8 +180,8 @@ class Op(IntEnum):
     """MNN_OP_*: the results of a callback of a run."""
 
     RUN = 0  # go on
-    # from `before` only: leave this operator out; its outputs keep what their memory holds. For operators on a GPU with
-    # GpuMode.RECORD_OP only
+    # from `before` only: leave this operator out; its outputs keep what their memory holds. An operator on a GPU can be
+    # left out with GpuMode.RECORD_OP only
     SKIP = 1
     STOP = 2  # end the run with CallbackStopError
 

@@ -273,8 +273,8 @@ pub const MNN_KEEP_WEIGHTS: i32 = 1;
 ///
 /// The results of a callback of a run.
 pub const MNN_OP_RUN: i32 = 0;
-/// From `before` only: leave this operator out; its outputs keep what their memory holds. For operators on a
-/// GPU with `MNN_GPU_RECORD_OP` only.
+/// From `before` only: leave this operator out; its outputs keep what their memory holds. An operator on a
+/// GPU can be left out with `MNN_GPU_RECORD_OP` only.
 pub const MNN_OP_SKIP: i32 = 1;
 /// End the run with `MNN_ERROR_CALLBACK_STOP`.
 pub const MNN_OP_STOP: i32 = 2;

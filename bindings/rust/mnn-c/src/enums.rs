@@ -286,8 +286,8 @@ codes! {
     OpAction {
         /// Go on.
         Run = MNN_OP_RUN,
-        /// From `before` only: leave this operator out; its outputs keep what their memory holds. For
-        /// operators on a GPU with `GpuMode::RECORD_OP` only. On other GPU sessions it gives
+        /// From `before` only: leave this operator out; its outputs keep what their memory holds. An operator
+        /// on a GPU can be left out with `GpuMode::RECORD_OP` only. On other GPU sessions it gives
         /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported).
         Skip = MNN_OP_SKIP,
         /// End the run with `ErrorKind::CallbackStop`.
