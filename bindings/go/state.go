@@ -65,7 +65,7 @@ func (s *Session) CopyState(source *Session) error {
 		return failf(op, StatusNullArgument, "the source is nil")
 	}
 	if source == s {
-		return failf(op, StatusBusy, "a session cannot take over its own state")
+		return failf(op, StatusInvalidValue, "a session cannot take over its own state")
 	}
 	// In one order, whichever is the source: two calls do not wait for each other.
 	sessions := []*Session{source, s}
