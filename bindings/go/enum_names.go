@@ -1,4 +1,4 @@
-// The names of element types and formats in messages.
+// The names of element types, formats, backends and levels in messages.
 
 package mnn
 
@@ -55,4 +55,32 @@ func (f Format) String() string {
 		return "NC4HW4"
 	}
 	return fmt.Sprintf("format %d", int32(f))
+}
+
+func (f ForwardType) String() string {
+	switch f {
+	case ForwardCPU:
+		return "CPU"
+	case ForwardAuto:
+		return "auto"
+	case ForwardVulkan:
+		return "Vulkan"
+	}
+	return fmt.Sprintf("backend %d", int32(f))
+}
+
+func (l LogLevel) String() string {
+	switch l {
+	case LogDefault:
+		return "default"
+	case LogError:
+		return "error"
+	case LogWarning:
+		return "warning"
+	case LogInfo:
+		return "info"
+	case LogDebug:
+		return "debug"
+	}
+	return fmt.Sprintf("log level %d", int32(l))
 }

@@ -88,3 +88,16 @@ func TestLibrary(t *testing.T) {
 	_, err = Devices(77)
 	mustBe(t, err, StatusInvalidValue)
 }
+
+func TestEnumeratorsPrintTheirNames(t *testing.T) {
+	for want, value := range map[string]fmt.Stringer{
+		"float32": TypeFloat32, "element type 99": ElementType(99), "NHWC": NHWC, "format 9": Format(9),
+		"CPU": ForwardCPU, "auto": ForwardAuto, "Vulkan": ForwardVulkan, "backend 256": ForwardUser,
+		"default": LogDefault, "error": LogError, "warning": LogWarning, "info": LogInfo, "debug": LogDebug,
+		"log level 7": LogLevel(7),
+	} {
+		if got := fmt.Sprint(value); got != want {
+			t.Errorf("%q in place of %q", got, want)
+		}
+	}
+}
