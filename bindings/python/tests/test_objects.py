@@ -226,6 +226,10 @@ class Processes(Test):
 
 
 class Information(Test):
+    def test_a_setting_of_another_type_is_named(self):
+        with self.assertRaisesRegex(TypeError, "forward_type is 'vulkan', but its type is Forward"):
+            self.net().session(forward_type="vulkan")
+
     def test_models_and_sessions(self):
         net = self.net()
         self.assertEqual([(i.name, i.shape, i.dtype) for i in net.inputs], [("image", (1, 1, 8, 8), np.float32)])

@@ -44,6 +44,15 @@ class SessionConfig:
     operator_backends: Tuple[int, ...] = ()  # Forward, also of backends that a runtime was given
 
 
+def _number(config: SessionConfig, name: str) -> int:
+    value = getattr(config, name)
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        kind = type(getattr(SessionConfig, name)).__name__
+        raise TypeError(f"{name} is {value!r}, but its type is {kind}") from None
+
+
 def native(config: SessionConfig) -> Any:
     """Returns the struct of the library, which keeps the memory that it points to alive."""
     struct = _calls.prepared(_abi.ScheduleConfig, C.mnn_schedule_config_init)
@@ -51,7 +60,7 @@ def native(config: SessionConfig) -> Any:
         "forward_type backup_type allow_fallback threads precision memory power gpu_mode max_memory_bytes"
         " max_loop_iterations record_plan keep_subnormals defer_planning plan_cache tuning_operators"
     ).split():
-        value = int(getattr(config, name))
+        value = _number(config, name)
         setattr(struct, name, value)
         if getattr(struct, name) != value:
             raise ValueError(f"{name} is {value}, which does not fit its type")

@@ -223,7 +223,7 @@ class Session(Stateful):
                 if shape and shape != (-1,) and array.ndim != len(shape):  # (-1,): not known
                     raise ValueError(
                         f"input '{name}' has {len(shape)} dimensions, {shape}, but the array has {array.ndim},"
-                        f" {array.shape}"
+                        f" {array.shape}; resize() gives an input another number of dimensions"
                     )
                 shapes[name] = array.shape
             ready.append((handle, array, kind))
