@@ -21,6 +21,13 @@ void requireKnownCommand(const CLI::App& app, int argc, char** argv) {
     throw UsageError(fmt::format("there is no command '{}'; the commands are {}", argv[1], names));
 }
 
+// Names the command in what is printed about wrong usage.
+std::string usageMessage(const CLI::App* app, const CLI::Error& error) {
+    std::string command = "mnn";
+    for (const CLI::App* parsed : app->get_subcommands()) command += " " + parsed->get_name();
+    return fmt::format("{}: {}\n'{} --help' lists what it takes.\n", command, error.what(), command);
+}
+
 }  // namespace
 
 int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
@@ -29,6 +36,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     app.set_version_flag("--version", std::string("mnn ") + mnn_version());
     app.require_subcommand(1);
     app.allow_windows_style_options(false);  // what begins with a slash is a path on Windows, too
+    app.failure_message(usageMessage);
     app.get_formatter()->column_width(36);
     app.footer(
         "mnn works on neural networks in the .mnn format, which 'mnn convert' makes of ONNX models, and the public\n"
