@@ -107,6 +107,8 @@ def check_refusals(tool, folder, work):
     refused("there is no token 11", folder, "--tokens", "3,11")
     refused("there is no token -1", folder, "--tokens", "3,-1")
     refused("has no llm_config.json", work, "--tokens", "3")
+    refused("is a file; a language model is a folder with llm_config.json", folder / "llm.mnn", "--tokens", "3")
+    assert "'mnn generate' runs it" in call(tool, "run", folder, code=2)
     call(tool, "generate", folder, code=2)
     call(tool, "generate", folder, "--tokens", "1,x", code=2)
 

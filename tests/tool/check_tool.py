@@ -146,7 +146,8 @@ def check_tensors(tool, model):
                 file.write(content)
             results.add(call(tool, "run", model, "--input", path, "--json"))
         for name, content, words in (("cut.raw", raw[:-1], ["255 bytes, 256"]), ("cut.csv", csv[:-9], ["numbers, 64"]),
-                                     ("word.csv", csv + b",nine", ["'nine'"]), ("uneven.json", b"[[1],[2,3]]", ["equally"]),
+                                     ("word.csv", csv + b",nine", ["'nine'"]), ("line.csv", b"nine\n" + csv, ["'nine'"]),
+                                     ("uneven.json", b"[[1],[2,3]]", ["equally"]),
                                      ("deep.json", b"[" * 10 + b"]" * 10, ["nested deeper"]),
                                      ("deepest.json", b"[" * 200000 + b"]" * 200000, ["nested deeper"]),
                                      ("cut.json", text[:-1], []), ("cut.npy", npy[:-1], [])):

@@ -112,6 +112,9 @@ Case readCase(const std::filesystem::path& folder) {
     Case item;
     try {
         const nlohmann::json description = source.description();
+        if (description.contains("tokens"))
+            throw ToolError(
+                fmt::format("'{}' is about a language model, which 'mnn generate' runs", source.nameOf(kDescription)));
         item.model = folder / mnnc::os::pathOf(description.at("model").get<std::string>());
         for (const nlohmann::json& entry : listOf(description.at("inputs")))
             item.inputs.push_back(readTensorEntry(source, entry));
@@ -123,7 +126,7 @@ Case readCase(const std::filesystem::path& folder) {
             if (place->contains("argmax_equal")) readArgmax(item, place->at("argmax_equal"));
         if (description.contains("unordered_rows")) readUnordered(item, description.at("unordered_rows"));
     } catch (const nlohmann::json::exception& error) {
-        throw ToolError(fmt::format("'{}': {}", source.nameOf(kDescription), error.what()));
+        throw ToolError(fmt::format("'{}': {}", source.nameOf(kDescription), reasonOf(error)));
     }
     if (item.outputs.empty()) throw ToolError("the case expects no output");
     return item;

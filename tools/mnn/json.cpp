@@ -19,6 +19,12 @@ Json parseOrdered(std::string_view text) {
     return Json::parse(text);
 }
 
+std::string reasonOf(const nlohmann::json::exception& error) {
+    const std::string_view text = error.what();
+    const size_t end = text.starts_with("[json.exception.") ? text.find("] ") : std::string_view::npos;
+    return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
+}
+
 int64_t integerOf(const nlohmann::json& value) {
     constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<uint64_t>() > kMax))

@@ -21,6 +21,9 @@ std::string jsonText(const Json& value, int indent = 2);
 nlohmann::json parseJson(std::string_view text);
 Json parseOrdered(std::string_view text);
 
+// Returns the sentence of an error without the number that the library of JSON puts in front of it.
+std::string reasonOf(const nlohmann::json::exception& error);
+
 // These read values of files and throw ToolError: get() converts fractions and numbers that do not fit without an
 // error, and a loop takes any other value for a list of one.
 int64_t integerOf(const nlohmann::json& value);

@@ -24,7 +24,7 @@ nlohmann::json readJson(const std::filesystem::path& path) {
     try {
         return parseJson(readInput(mnnc::os::textOf(path), size_t{16} << 20));
     } catch (const nlohmann::json::exception& error) {
-        throw ToolError(fmt::format("'{}' is no JSON: {}", mnnc::os::textOf(path), error.what()));
+        throw ToolError(fmt::format("'{}' is no JSON: {}", mnnc::os::textOf(path), reasonOf(error)));
     }
 }
 
@@ -73,6 +73,8 @@ bool isLanguageModel(const std::string& path) {
 
 LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::pathOf(folder)) {
     const std::filesystem::path path = folder_ / kConfig;
+    if (std::error_code none; std::filesystem::is_regular_file(folder_, none))
+        throw ToolError(fmt::format("'{}' is a file; a language model is a folder with {}", folder, kConfig));
     if (!isLanguageModel(folder)) throw ToolError(fmt::format("'{}' has no {}", folder, kConfig));
     const nlohmann::json config = readJson(path);
     const std::filesystem::path further = folder_ / "config.json";
@@ -84,8 +86,10 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::path
         embeddings_ = fileName(files, "embedding_file", kEmbeddings);
         precision_ = levelOf(files, "precision");
         memory_ = levelOf(files, "memory");
+    } catch (const nlohmann::json::exception& error) {
+        throw ToolError(fmt::format("'{}': {}", mnnc::os::textOf(further), reasonOf(error)));
     } catch (const std::exception& error) {
-        throw ToolError(fmt::format("'{}': {}", further.string(), error.what()));
+        throw ToolError(fmt::format("'{}': {}", mnnc::os::textOf(further), error.what()));
     }
     try {
         type_ = stringOr(config, "model_type", "");
@@ -107,6 +111,8 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::path
         else if (embeddings_ != kEmbeddings)
             throw ToolError(
                 fmt::format("embeddings are in {}; without tie_embeddings known is {}", embeddings_, kEmbeddings));
+    } catch (const nlohmann::json::exception& error) {
+        throw ToolError(fmt::format("'{}': {}", mnnc::os::textOf(path), reasonOf(error)));
     } catch (const std::exception& error) {
         throw ToolError(fmt::format("'{}': {}", mnnc::os::textOf(path), error.what()));
     }

@@ -2,6 +2,7 @@
 #include "open_model.h"
 
 #include "input_file.h"
+#include "language_model.h"
 #include "onnx_model.h"
 #include "output_file.h"
 
@@ -9,6 +10,8 @@ namespace tool {
 
 Interpreter openModel(const std::string& path, float attentionScale) {
     if (isOnnxFile(path)) return openOnnx(path);
+    if (isLanguageModel(path))
+        throw UsageError(fmt::format("'{}' is the folder of a language model: 'mnn generate' runs it", path));
     mnn_interpreter_options_t options;
     check(mnn_interpreter_options_init(&options, sizeof options));
     options.attention_scale = attentionScale;

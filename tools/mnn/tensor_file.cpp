@@ -48,9 +48,11 @@ Array fromCsv(std::string_view text, const Expected& expected) {
     while ((at = std::find_if_not(at, end, [](char c) { return std::strchr(" \t\r\n,;", c) && c; })) != end) {
         double value = 0;
         const std::from_chars_result result = std::from_chars(at + (*at == '+'), end, value);
-        if (result.ec != std::errc() || (result.ptr != end && !std::strchr(" \t\r\n,;", *result.ptr)))
+        if (result.ec != std::errc() || (result.ptr != end && !std::strchr(" \t\r\n,;", *result.ptr))) {
+            const char* const behind = std::find_if(at, end, [](char c) { return std::strchr(" \t\r\n,;", c); });
             throw ToolError(fmt::format("value {} is no number: '{}'", values.size(),
-                                        std::string(at, std::min<size_t>(20, end - at))));
+                                        std::string(at, std::min<size_t>(20, behind - at))));
+        }
         values.push_back(value);
         at = result.ptr;
     }
@@ -78,7 +80,7 @@ Array fromJson(std::string_view text) {
     try {
         addJson(parseJson(text), 0, shape, values);
     } catch (const nlohmann::json::exception& error) {
-        throw ToolError(error.what());
+        throw ToolError(reasonOf(error));
     }
     return doubles(values, shape);
 }
