@@ -137,11 +137,17 @@ void Session::resize(const Cancellation& cancel) {
     needsResize_.store(false, std::memory_order_release);
 }
 
-void Session::replan(const Cancellation& cancel) {
+void Session::requireShapes() const {
     for (size_t i = 0; i < wantedShapes_.size(); ++i)
         if (isOpen(wantedShapes_[i]))
-            fail(Status::BadState, "input '%s' still has the open shape %s", input(i).name.c_str(),
-                 wantedShapes_[i].text().c_str());
+            fail(Status::BadState,
+                 "input '%s' still has the open shape %s: mnn_session_resize_input() comes first, then "
+                 "mnn_session_resize()",
+                 ports_.input(i).name.c_str(), wantedShapes_[i].text().c_str());
+}
+
+void Session::replan(const Cancellation& cancel) {
+    requireShapes();
     recordsStale_ = true;
     hasRun_ = false;
     ++plans_;
@@ -174,6 +180,7 @@ void Session::trim() {
 void Session::requireReady() const {
     if (needsResize_) {
         if (failure_) std::rethrow_exception(failure_);
+        requireShapes();
         fail(Status::BadState, "the session has to be resized before it can run");
     }
     if (bindings_) bindings_->requireCurrent();

@@ -149,6 +149,8 @@ class Session {
     void describeInput(size_t index);
     bool prepared() const noexcept;
     int64_t plannedBytes() const;
+    // Throws where an input has no shape yet.
+    void requireShapes() const;
     void replan(const Cancellation& cancel);
     void renewConstants();
     Bindings& bindable(const void* data);

@@ -209,6 +209,8 @@ static void open_extents(void** state) {
     assert_fails(mnn_tensor_element_count(input, &number), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_byte_size(input, MNN_FORMAT_NCHW, &number), MNN_ERROR_BAD_STATE);
     assert_int_equal(number, UNTOUCHED_SIZE);
+    assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
+    assert_non_null(strstr(mnn_last_error(), "still has the open shape"));
     assert_fails(mnn_session_resize(session), MNN_ERROR_BAD_STATE);
     assert_non_null(strstr(mnn_last_error(), "image"));
     assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
