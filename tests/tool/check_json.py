@@ -104,6 +104,11 @@ def check_onnx_models(tool, net, folder):
     ran = call(tool, "run", net, "--input", folder / "x.csv", *shape, "--json")
     assert ran["outputs"]["y"]["values"] == [1, 0, 3, 0, 0, 6, 0, 8], ran
     assert call(tool, "info", net, "--json")["inputs"][0]["shape"] == [-1, 4]
+    wide = folder / "wide.onnx"
+    x, y = onnx.value("x", onnx.FLOAT, ["batch", 4, "width"]), onnx.value("y", onnx.FLOAT, ["batch", 4, "width"])
+    wide.write_bytes(onnx.model(onnx.graph([onnx.node("Relu", ["x"], ["y"])], [x], [y])))
+    info = call(tool, "info", wide, "--json")
+    assert info["session_error"] and info["outputs"] == [{"name": "y", "shape": [-1, 4, -1], "type": "float32"}], info
     assert call(tool, "compare", net, "--backends", "cpu,cpu", *shape, "--json")["agrees"]
     assert call(tool, "profile", net, *shape, "--json")
     assert call(tool, "bench", net, "--seconds", "0", *shape, "--json")

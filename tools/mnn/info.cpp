@@ -50,14 +50,19 @@ Json describeInputs(const Interpreter& model) {
     return list;
 }
 
-Json describeOutputNames(const Interpreter& model) {
+// The outputs as they follow from the declared inputs, for a model without a session.
+Json describeDeclaredOutputs(const Interpreter& model) {
     Json list = Json::array();
     size_t count = 0;
     check(mnn_interpreter_output_count(model.get(), &count));
     for (size_t i = 0; i < count; i++) {
-        const char* name = nullptr;
-        check(mnn_interpreter_output_name(model.get(), i, &name));
-        list.push_back(Json::object({{"name", name}, {"shape", nullptr}}));
+        mnn_declaration_t output{};
+        output.struct_size = sizeof output;
+        check(mnn_interpreter_output_info(model.get(), i, &output));
+        Json entry = Json::object({{"name", output.name}, {"shape", nullptr}});
+        if (output.rank >= 0) entry["shape"] = std::vector<int64_t>(output.dims, output.dims + output.rank);
+        if (output.type != 0) entry["type"] = typeName(output.type);
+        list.push_back(entry);
     }
     return list;
 }
@@ -273,7 +278,7 @@ int info(const InfoOptions& options) {
     result["uuid"] = stringOf(mnn_interpreter_uuid, model);
     result["biz_code"] = stringOf(mnn_interpreter_biz_code, model);
     result["inputs"] = describeInputs(model);
-    result["outputs"] = describeOutputNames(model);
+    result["outputs"] = describeDeclaredOutputs(model);
     result["ops"] = describeOps(model);
     uint64_t parameters = 0;
     // A missing weight file must not hide the facts of the model itself; the session error names the file.
