@@ -189,6 +189,7 @@ void computedDft(Call& c) {
     const auto last = static_cast<int64_t>(rank) - 1;
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
+    if (parts != 1 && parts != 2) fail(Status::BadFormat, "elements of %lld numbers", asLong(parts));
     V axis = c.opset < 20 ? c.b.scalar(c.integer("axis", 1)) : c.maybe(2) ? scalarOf(c, c.in(2)) : c.b.scalar(-2);
     // The parts have one axis less.
     axis = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
@@ -258,6 +259,7 @@ void emitDft(Call& c) {
     }
     int64_t axis = c.opset < 20 ? c.integer("axis", 1) : c.maybe(2) ? c.list(2).at(0) : -2;
     axis = axisOf(axis, rank);
+    if (axis + 1 == static_cast<int64_t>(rank)) fail(Status::BadRange, "its axis is that of the parts of each number");
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
     if (parts != 1 && parts != 2) fail(Status::BadFormat, "elements of %lld numbers", asLong(parts));

@@ -139,6 +139,7 @@ void emitAttention(Call& c) {
     const float nothing = -std::numeric_limits<float>::infinity();
     if (mask) {
         const bool isBool = mask->elem == Elem::Bool;
+        if (mask->rank() == 0) fail(Status::BadFormat, "a mask that is a number");
         const size_t last = mask->rank() - 1;
         // A shorter mask hides the keys beyond it.
         if (mask->dims[0][last] != keys->dims[0][2] || mask->dims[1][last] != keys->dims[1][2]) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/error.h"
+
 namespace mnnc::onnx {
 namespace {
 
@@ -53,6 +55,8 @@ void cut(Call& c, V x, const Steps& steps) {
 V spread(Call& c, V value, const Value& x, int64_t axis, int64_t block) {
     if (value->rank() == 0 || (value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1))
         return value->rank() == 0 ? value : reshape(c, value, {});
+    if (static_cast<size_t>(axis) > x.rank())
+        fail(Status::BadRange, "scales along axis %lld of a tensor of rank %zu", asLong(axis), x.rank());
     if (block == 0) {
         if (value->rank() != 1) refuse("a scale of rank %zu", value->rank());
         return unsqueeze(c, value, allAxes(x.rank() - static_cast<size_t>(axis), 1));

@@ -4,6 +4,7 @@
 
 #include "../importer.h"
 #include "attention.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "contrib.h"
 #include "linear.h"
@@ -168,7 +169,8 @@ void emitGroupQueryAttention(Call& c) {
     V q = c.in(0), k = c.maybe(1), v = c.maybe(2);
     if (heads < 1 || kvHeads < 1) fail(Status::BadFormat, "no number of heads");
     if (!k) {
-        const int64_t depth = q->extent(2) / (heads + 2 * kvHeads);
+        const int64_t all = checkedAdd(heads, checkedMul(2, kvHeads, "heads"), "heads");
+        const int64_t depth = q->extent(2) / all;
         V packed = q;
         q = part(c, packed, 0, heads * depth);
         k = part(c, packed, heads * depth, (heads + kvHeads) * depth);

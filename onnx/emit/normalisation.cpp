@@ -48,6 +48,7 @@ void emitBatchNormalization(Call& c) {
     V x = c.in(0), scale = c.in(1), bias = c.in(2), mean = c.in(3), variance = c.in(4);
     if (c.opset >= 14 && c.integer("training_mode", 0) != 0) {
         // The mean and the variance of the batch, and the new running ones.
+        if (x->rank() < 2) refuse("training over an input of rank %zu", x->rank());
         std::vector<int64_t> axes = allAxes(x->rank());
         axes.erase(axes.begin() + 1);
         V own = reduce(c, Reduction::MEAN, x, axes, true);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "windows.h"
 
@@ -161,11 +162,12 @@ void maxByTaps(Call& c, V x, const Windows& w) {
     for (size_t i = 0; i < w.axes; ++i) {
         const int64_t in = x->extent(i + 2);
         outs.push_back(w.outExtent(i, in));
+        if (outs.back() < 1) fail(Status::ComputeSizeError, "spatial axis %zu is smaller than a window", i);
         const int64_t needed = (outs.back() - 1) * w.strides[i] + w.reach(i);
         before.push_back(w.begin[i]);
         after.push_back(std::max<int64_t>(needed - in - w.begin[i], 0));
         plane.push_back(in);
-        taps *= w.kernel[i];
+        taps = checkedMul(taps, w.kernel[i], "the taps of a window");
     }
     if (taps > 512) refuse("the positions of maxima of windows of %lld taps", asLong(taps));
     c.b.reserve(plane);

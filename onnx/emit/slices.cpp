@@ -94,6 +94,7 @@ void emitSplit(Call& c) {
     V x = c.in(0);
     const int64_t axis = axisOf(c.integer("axis", 0), x->rank());
     const size_t count = c.node.outputs.size();
+    if (count == 0) fail(Status::BadFormat, "it has no outputs");
     std::optional<std::vector<int64_t>> sizes = c.opset < 13 ? c.integers("split") : std::nullopt;
     V fed = nullptr;
     if (c.opset == 1 && c.maybe(1)) fed = c.in(1);

@@ -30,6 +30,38 @@ def add(name):
     return [onnx.node("Add", ["x", name], ["y"])]
 
 
+def odd_forms():
+    """Nodes whose numbers are valid one by one, and not together."""
+    nothing = onnx.field(1, "x") + onnx.field(4, "Split")
+    yield "a split without outputs", net([nothing, onnx.node("Relu", ["x"], ["y"])], opset=13), ["no outputs"]
+    for name, extents, more, words in (
+            ("windows of 2^64 taps", [4, 4, 4], {"kernel_shape": [2 ** 30, 2 ** 30, 16], "strides": [2 ** 30, 2 ** 30, 16]}, "axis 0"),
+            ("windows of 2^64 taps over a padded map", [16] * 4,
+             {"kernel_shape": [2 ** 16] * 4, "strides": [2 ** 16] * 4, "pads": [2 ** 16] * 8}, "taps"),
+            ("dilated windows that are wider than the map", [4], {"kernel_shape": [3], "dilations": [3]}, "smaller than a window")):
+        pool = onnx.node("MaxPool", ["x"], ["v", "y"], **more)
+        yield name, net([pool], inputs=[onnx.value("x", onnx.FLOAT, [1, 1, *extents])], opset=19), [words]
+    row = onnx.value("x", onnx.FLOAT, [1, 2, 4])
+    weights = [onnx.floats("w", [2, 1, 0], []), onnx.floats("b", [2], [0, 0])]
+    yield "weights without taps", net([onnx.node("CausalConvWithState", ["x", "w", "b"], ["y"])], weights, inputs=[row], opset=27), ["taps"]
+    heads = onnx.node("GroupQueryAttention", ["x", "", "", "", "", "s", "s"], ["y"], domain="com.microsoft", num_heads=2,
+                      kv_num_heads=2 ** 63 - 1)
+    yield "heads whose number wraps to 0", net([heads], [onnx.ints("s", [1], [1])], inputs=[row], domains=["com.microsoft"]), ["overflows"]
+    attention = onnx.node("Attention", ["x", "x", "x", "m"], ["y"])
+    square = onnx.value("x", onnx.FLOAT, [1, 1, 2, 2])
+    yield "a mask that is a number", net([attention], [onnx.floats("m", [], [0])], inputs=[square], opset=23), ["a number"]
+    for rank in (0, 1):
+        training = onnx.node("BatchNormalization", ["x", "s", "s", "s", "s"], ["y"], training_mode=1)
+        given = onnx.value("x", onnx.FLOAT, [3] * rank)
+        yield f"training over rank {rank}", net([training], [onnx.floats("s", [3], [1] * 3)], inputs=[given], opset=15), [f"rank {rank}"]
+    dft = onnx.node("DFT", ["x", "", "a"], ["y"])
+    yield "a transform along the parts", net([dft], [onnx.ints("a", [], [-1])], inputs=[onnx.value("x", onnx.FLOAT, [1, 4, 2])],
+                                             opset=20), ["the parts"]
+    layer = onnx.node("QLinearConv", ["x", "s", "z", "w", "s", "z", "s", "z"], ["y"])
+    codes = [onnx.floats("s", [2], [1, 2]), onnx.tensor("z", [2], onnx.UINT8, b"\0\0"), onnx.tensor("w", [1, 1, 1, 1], onnx.UINT8, b"\1")]
+    yield "scales for the channels of a number", net([layer], codes, inputs=[onnx.value("x", onnx.UINT8, [])], opset=13), ["rank 0"]
+
+
 def cases(folder):
     """Returns name, bytes, words of the sentence."""
     yield "a text", b"root:x:0:0:root:/root:/bin/sh\n" * 20, ["no ONNX model: "]
@@ -114,6 +146,7 @@ def cases(folder):
         pool = onnx.node(kind, ["x"], outputs, kernel_shape=[2, 2, 2], dilations=[2, 2, 2])
         result = onnx.value("y", onnx.FLOAT if kind == "AveragePool" else onnx.INT64, [])
         yield f"{kind} of 9 * 10^8 windows", onnx.model(onnx.graph([pool], [volume], [result], ()), opset=19), ["max_memory_bytes"]
+    yield from odd_forms()
     number = [onnx.value("x", onnx.FLOAT, []), onnx.value("a", onnx.INT64, [])]
     product = onnx.graph([onnx.node("CumProd", ["x", "a"], ["y"], exclusive=1)], number, [onnx.value("y", onnx.FLOAT, [])], ())
     yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
