@@ -22,11 +22,12 @@ std::string dimsText(const Dims& dims);
 struct Array {
     DataType type = DataType::DT_FLOAT;  // DT_FLOAT, DT_INT32, DT_UINT8 or DT_INT8
     Dims dims;
-    std::vector<float> floats;   // DT_FLOAT, owned
-    Bytes lent;                  // or large ones in the model's bytes, at any address
-    std::vector<int32_t> ints;   // DT_INT32
-    std::vector<uint8_t> bytes;  // DT_UINT8, and DT_INT8 as two's complement
-    bool saturated = false;      // an integer beyond 32 bits was clamped
+    std::vector<float> floats;     // DT_FLOAT, owned
+    Bytes lent;                    // or large ones in the model's bytes, at any address
+    std::vector<int32_t> ints;     // DT_INT32
+    std::vector<uint8_t> bytes;    // DT_UINT8, and DT_INT8 as two's complement
+    bool saturated = false;        // an integer beyond 32 bits was clamped
+    mutable bool charged = false;  // its bytes count in the budget
 
     int64_t count() const;
     uint64_t byteSize() const { return floatCount() * 4 + ints.size() * 4 + bytes.size(); }
@@ -53,6 +54,9 @@ struct DataFolder {
     std::string path;
     bool followLinks = false;  // a link in the folder may lead to a file outside
 };
+// The file of a tensor's external data, by the same name for each tensor. Throws BadFormat where it lies outside of the
+// folder.
+std::string externalFile(const TensorData& tensor, const DataFolder& folder);
 // The values of a tensor in the file. Throws BadFormat, Truncated, Overflow, NotSupported, and what reading a file of
 // external data throws.
 ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder);

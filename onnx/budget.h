@@ -12,23 +12,25 @@ class Budget {
     Budget(uint64_t given, uint64_t modelBytes)
         : most_(given ? given : kFree + kTimes * modelBytes), grows_(given == 0) {}
 
-    // External data counts as bytes of the model, too.
+    // External data counts as bytes of the model, too, once for each byte of its files.
     void foundExternal(uint64_t bytes) {
         if (grows_) most_ += kTimes * bytes;
     }
     // Throws LimitExceeded.
     void take(uint64_t bytes) {
+        require(bytes);
         taken_ += bytes;
-        if (taken_ > most_)
+    }
+    // Throws LimitExceeded where take() would.
+    void require(uint64_t bytes) const {
+        if (bytes > most_ - taken_)
             fail(Status::LimitExceeded,
-                 "constants take more than %llu bytes while the model is converted: max_memory_bytes allows "
-                 "no "
-                 "more",
+                 "constants take more than %llu bytes while the model is converted: max_memory_bytes allows no more",
                  static_cast<unsigned long long>(most_));
     }
-    // All taken bytes have been released.
-    void reset() { taken_ = 0; }
-    uint64_t left() const { return most_ - taken_; }
+    // Taken bytes have been freed.
+    void release(uint64_t bytes) { taken_ -= bytes; }
+    uint64_t most() const { return most_; }
 
   private:
     static constexpr uint64_t kFree = uint64_t{1} << 30, kTimes = 8;

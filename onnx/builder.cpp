@@ -54,7 +54,40 @@ DataType looseType(OpType type, const Parameter& parameter, const std::vector<V>
     }
 }
 
+// The bytes of the arrays in an operator's table.
+uint64_t tableBytes(const wire::OpParameterUnion& main) {
+    uint64_t bytes = 0;
+    const auto count = [&bytes](const auto& array) { bytes += array.size() * sizeof *array.data(); };
+    if (const wire::Convolution2DT* layer = main.AsConvolution2D()) {
+        count(layer->weight);
+        count(layer->bias);
+        if (layer->quanParameter) {
+            count(layer->quanParameter->buffer);
+            count(layer->quanParameter->alpha);
+        }
+    } else if (const wire::Convolution3DT* volume = main.AsConvolution3D()) {
+        count(volume->weight);
+        count(volume->bias);
+    } else if (const wire::LayerNormT* norm = main.AsLayerNorm()) {
+        count(norm->gamma);
+        count(norm->beta);
+    } else if (const wire::ScaleT* scale = main.AsScale()) {
+        count(scale->scaleData);
+        count(scale->biasData);
+    } else if (const wire::PReluT* slopes = main.AsPRelu()) {
+        count(slopes->slope);
+    }
+    return bytes;
+}
+
 }  // namespace
+
+std::string shortName(std::string_view name) {
+    size_t end = std::min<size_t>(name.size(), 200);
+    // Not within a character of several bytes.
+    while (end > 0 && end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    return std::string(name.substr(0, end));
+}
 
 int64_t Value::extent(size_t axis) const {
     if (!fixed(axis))
@@ -113,7 +146,19 @@ V Builder::newValue(const std::string& name) {
     return &value;
 }
 
+void Builder::take(uint64_t bytes) {
+    budget_.take(bytes);
+    taken_ += bytes;
+}
+
+void Builder::charge(const Array& array) {
+    if (array.charged) return;
+    take(array.byteSize());
+    array.charged = true;
+}
+
 V Builder::constant(const ArrayPtr& array, Elem elem, const std::string& name) {
+    charge(*array);
     V value = newValue(name);
     value->type = array->type;
     value->elem = elem;
@@ -123,10 +168,29 @@ V Builder::constant(const ArrayPtr& array, Elem elem, const std::string& name) {
     return value;
 }
 
-void Builder::reserve(const std::vector<int64_t>& extents) {
+void Builder::requireRoom(const std::vector<int64_t>& extents) const {
     int64_t bytes = sizeof(float);
-    for (const int64_t extent : extents) bytes = checkedMul(bytes, extent, "a constant");
-    budget_.take(static_cast<uint64_t>(bytes));
+    for (const int64_t extent : extents) {
+        if (extent < 0) fail(Status::BadRange, "a constant of %lld numbers", asLong(extent));
+        bytes = checkedMul(bytes, extent, "a constant");
+    }
+    budget_.require(static_cast<uint64_t>(bytes));
+}
+
+void Builder::requireArraysFit() const {
+    uint64_t bytes = 0;
+    for (const Scope& scope : scopes_) {
+        if (&scope != &scopes_.front() && scope.name.empty()) continue;
+        for (const Operator& one : scope.operators) {
+            bytes += tableBytes(one.op.main) + (one.weights ? one.weights->byteSize() : 0) +
+                     (one.constant ? one.constant->byteSize() : 0);
+            if (bytes > budget_.most())
+                fail(Status::LimitExceeded,
+                     "the net has more than %llu bytes of constants, those that several operators share counted for "
+                     "each: max_memory_bytes allows no more",
+                     static_cast<unsigned long long>(budget_.most()));
+        }
+    }
 }
 
 V Builder::number(double value, const Value& like) {
@@ -162,6 +226,7 @@ V Builder::nothing(const std::string& name) {
 }
 
 V Builder::sequence(const std::string& name, std::vector<V> elements) {
+    take(elements.size() * sizeof(V));
     V value = newValue(name);
     value->isSequence = true;
     value->elements = std::move(elements);
@@ -209,7 +274,8 @@ void Builder::addTensor(V value) {
 
 V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims,
                  const std::vector<bool>& chance) {
-    V value = newValue(freeName(name));
+    const std::string whole = freeName(name);
+    V value = newValue(shortName(whole));
     value->elem = elem;
     value->type = heldAs(elem);
     value->dims = dims;
@@ -219,7 +285,7 @@ V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kPro
              elemName(elem));
     Operator& added = scope_->operators.emplace_back();
     added.op.type = OpType::Input;
-    added.op.name = value->name;
+    added.op.name = whole;
     wire::InputT table;
     table.dformat = wire::MNN_DATA_FORMAT::NCHW;
     table.dtype = value->type;
@@ -227,6 +293,7 @@ V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kPro
         table.dims.push_back(value->fixed(i) ? static_cast<int32_t>(dims[0][i]) : -1);
     added.op.main.Set(std::move(table));
     addTensor(value);
+    scope_->tensors.back() = whole;
     added.op.outputIndexes = {value->tensor};
     return value;
 }
@@ -458,7 +525,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             const bool known = results[i].known || results[i].content;
             if (known) value.type = results[i].type;
             value.content[at] = results[i].content;
-            if (results[i].content) budget_.take(results[i].content->byteSize());
+            if (results[i].content) charge(*results[i].content);
             if (known) {
                 value.dims[at] = results[i].dims;
                 continue;
@@ -510,6 +577,7 @@ void Builder::append(OpType type, const Parameter& parameter, const std::vector<
     std::vector<int32_t> ids;
     ids.reserve(inputs.size());
     for (const V value : inputs) ids.push_back(tensorOf(value));
+    take(tableBytes(parameter.value));
     Operator& added = scope_->operators.emplace_back();
     added.op.type = type;
     added.op.main = parameter.value;

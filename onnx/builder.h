@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -28,6 +29,10 @@ constexpr size_t kProbes = 2;
 
 struct Scope;
 struct Value;
+
+// The beginning of a name of the file, which may have any length: what the net and the report have of it.
+std::string shortName(std::string_view name);
+
 using V = Value*;
 using Binary = wire::BinaryOpOperation;
 using Unary = wire::UnaryOpOperation;
@@ -50,7 +55,7 @@ struct ConstantCodes {
 };
 
 struct Value {
-    std::string name;  // of its tensor, which gets another one where the name is taken
+    std::string name;  // the beginning of its tensor's, or that of one which gets another name where this one is taken
     Elem elem = Elem::Float;
     DataType type = DataType::DT_FLOAT;
     std::array<Dims, kProbes> dims;
@@ -154,12 +159,19 @@ class Builder {
     Builder(Evaluator& evaluator, Budget& budget) : evaluator_(evaluator), budget_(budget) {
         scope_ = &newScope("", nullptr);
     }
+    Builder(const Builder&) = delete;
+    Builder& operator=(const Builder&) = delete;
+    ~Builder() { budget_.release(taken_); }
 
     // ---- Values ----
+    // Charges the memory of the array, unless it is charged already. Throws LimitExceeded.
     V constant(const ArrayPtr& array, Elem elem, const std::string& name = "constant");
-    // Charges the memory of a constant that a rule is about to fill, whose size follows from extents of the model: its
-    // numbers have four bytes. Throws LimitExceeded, and Overflow.
-    void reserve(const std::vector<int64_t>& extents);
+    // Throws LimitExceeded where there is no memory for an array that a rule is about to fill, whose size follows from
+    // numbers of the model: the product of these, each of four bytes. Throws Overflow, and BadRange below 0.
+    void requireRoom(const std::vector<int64_t>& extents) const;
+    // Throws LimitExceeded where the arrays of all operators take more than constants may, those that several operators
+    // share counted for each: what follows may copy them.
+    void requireArraysFit() const;
     V ints(const std::vector<int64_t>& values) { return constant(intList(values), Elem::Int64); }
     V scalar(int64_t value) { return constant(intScalar(value), Elem::Int64); }
     V real(float value) { return constant(floatScalar(value), Elem::Float); }
@@ -217,7 +229,7 @@ class Builder {
     void openRank(size_t rank) { open(openDims(freeAxes(rank))); }
 
     // Names the next operator and its outputs.
-    void setName(std::string name) { name_ = std::move(name); }
+    void setName(std::string_view name) { name_ = shortName(name); }
     const std::string& name() const { return name_; }
     // Frees known contents, except those that operators own.
     void forgetContents() {
@@ -263,6 +275,8 @@ class Builder {
     // A list of this many free axes. Throws NotSupported for more axes than the format has.
     static std::vector<int64_t> freeAxes(size_t rank);
     void addTensor(V value);
+    void take(uint64_t bytes);
+    void charge(const Array& array);
     V newValue(const std::string& name);
     Operand operand(const Value& value, size_t probe, bool all) const;
     // The rank of the first output, from types and ranks alone; throws the error `refused` where it is unknown.
@@ -281,6 +295,7 @@ class Builder {
 
     Evaluator& evaluator_;
     Budget& budget_;
+    uint64_t taken_ = 0;  // of the budget
     std::deque<Value> values_;
     std::deque<Scope> scopes_;
     Scope* scope_;

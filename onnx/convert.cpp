@@ -76,6 +76,7 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
             "The model leaves extents free. The numbers in the reasons stand for them, and the model may be valid for "
             "others alone: try it with shapes for its inputs.");
     if (result.report.problems.empty()) {
+        best->builder().requireArraysFit();
         foldPatterns(best->builder(), best->netOutputs());
         foldChannels(best->builder(), best->netOutputs());
         // Operators behind the sum of the branches can then be folded into the convolution.

@@ -15,6 +15,8 @@ namespace {
 constexpr uint64_t kTimes = 16;
 // Questions of at most this many bytes are cached.
 constexpr size_t kRemembered = 4096;
+// All of them are forgotten when they take more bytes than this: each node of a model may ask for another one.
+constexpr uint64_t kMostRemembered = uint64_t{64} << 20;
 
 void check(mnn_status status) {
     if (status == MNN_OK) return;
@@ -237,7 +239,15 @@ std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUn
         if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
     }
     std::vector<Result> results = ask(net, inputs, outputs, maxElements, maxGuessed, maxFolded, cancel_);
-    if (!key.empty()) answers_.emplace(std::move(key), results);
+    if (key.empty()) return results;
+    uint64_t bytes = key.size() + sizeof(Result) * results.size();
+    for (const Result& result : results) bytes += result.content ? result.content->byteSize() : 0;
+    if (answersBytes_ + bytes > kMostRemembered) {
+        answers_.clear();
+        answersBytes_ = 0;
+    }
+    answersBytes_ += bytes;
+    answers_.emplace(std::move(key), results);
     return results;
 }
 

@@ -44,6 +44,7 @@ class Evaluator {
   private:
     mnn_cancel_t* cancel_;
     std::unordered_map<std::string, std::vector<Result>> answers_;  // by the bytes of the question
+    uint64_t answersBytes_ = 0;
 };
 
 // Throws the engine's error when it does not load a net.

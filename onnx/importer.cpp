@@ -18,7 +18,7 @@ constexpr int64_t kMaxNodes = 1 << 18;
 constexpr uint64_t kMaxGuessed = uint64_t{2} << 30, kTimesConstants = 16;
 
 std::string shown(std::string_view text) {
-    return std::string(text.substr(0, 200));
+    return shortName(text);
 }
 
 std::string nameOf(const Node& node) {
@@ -34,8 +34,14 @@ ArrayPtr Reading::tensor(const TensorData& from) {
     ArrayPtr& known = tensors[&from];
     if (!known) {
         known = readTensor(from, folder);
-        if (from.external) budget.foundExternal(known->byteSize());
+        if (from.external) {
+            uint64_t& counted = external[externalFile(from, folder)];
+            const uint64_t end = from.offset + known->byteSize();
+            budget.foundExternal(end - std::min(counted, end));
+            counted = std::max(counted, end);
+        }
         budget.take(known->byteSize());
+        known->charged = true;
         if (from.raw && known->lent.empty() && options.write.forget) options.write.forget(*from.raw);
     }
     return known;
@@ -339,7 +345,7 @@ void Importer::readNode(const Node& node) {
     builder_.setName(nameOf(node));
     for (const std::string_view output : node.outputs)
         if (!output.empty()) {
-            builder_.setName(std::string(output));
+            builder_.setName(output);
             break;
         }
     std::string reason;

@@ -37,6 +37,8 @@ struct Reading {
     uint64_t total = 0;
     // The order of each list of nodes that has been read. A function's nodes are read with every call.
     std::unordered_map<const std::vector<Node>*, std::vector<const Node*>> orders = {};
+    // How many bytes of each file of external data, from its beginning on, count as bytes of the model.
+    std::unordered_map<std::string, uint64_t> external = {};
     // keptFreeAxes: a Squeeze without axes kept free axes, because no rank was declared. dropsFreeAxes: it drops them.
     bool keptFreeAxes = false, dropsFreeAxes = false;
 

@@ -111,22 +111,7 @@ std::string named(const TensorData& tensor) {
 
 std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder& folder, size_t bytes) {
     const std::string name = named(tensor), location(tensor.location);
-    if (location.empty()) fail(Status::BadFormat, "%s has external data without a location", name.c_str());
-    if (folder.path.empty())
-        fail(Status::NotSupported,
-             "%s lies in the file '%s'; a model in memory has no folder, so convert it from its file", name.c_str(),
-             location.c_str());
-    const std::filesystem::path relative = os::pathOf(location);
-    bool leaves = relative.has_root_path() || location.find('\0') != std::string::npos;
-    for (const auto& part : relative) leaves = leaves || part == "..";
-    const std::filesystem::path base = std::filesystem::weakly_canonical(os::pathOf(folder.path));
-    const std::filesystem::path whole = std::filesystem::weakly_canonical(base / relative);
-    const auto [end, unused] = std::mismatch(base.begin(), base.end(), whole.begin(), whole.end());
-    const bool byLink = !leaves && end != base.end();
-    if (leaves || (byLink && !folder.followLinks))
-        fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder%s", name.c_str(),
-             location.c_str(), byLink ? ", behind a link (follow_links allows that)" : "");
-    const File file(os::textOf(whole).c_str());
+    const File file(externalFile(tensor, folder).c_str());
     if (tensor.length && *tensor.length != bytes)
         fail(Status::BadFormat, "%s has %llu external bytes; its shape and type need %zu", name.c_str(),
              static_cast<unsigned long long>(*tensor.length), bytes);
@@ -163,6 +148,26 @@ void fromRaw(Array& to, const TensorData& tensor, Bytes raw, size_t count) {
 }
 
 }  // namespace
+
+std::string externalFile(const TensorData& tensor, const DataFolder& folder) {
+    const std::string name = named(tensor), location(tensor.location);
+    if (location.empty()) fail(Status::BadFormat, "%s has external data without a location", name.c_str());
+    if (folder.path.empty())
+        fail(Status::NotSupported,
+             "%s lies in the file '%s'; a model in memory has no folder, so convert it from its file", name.c_str(),
+             location.c_str());
+    const std::filesystem::path relative = os::pathOf(location);
+    bool leaves = relative.has_root_path() || location.find('\0') != std::string::npos;
+    for (const auto& part : relative) leaves = leaves || part == "..";
+    const std::filesystem::path base = std::filesystem::weakly_canonical(os::pathOf(folder.path));
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(base / relative);
+    const auto [end, unused] = std::mismatch(base.begin(), base.end(), whole.begin(), whole.end());
+    const bool byLink = !leaves && end != base.end();
+    if (leaves || (byLink && !folder.followLinks))
+        fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder%s", name.c_str(),
+             location.c_str(), byLink ? ", behind a link (follow_links allows that)" : "");
+    return os::textOf(whole);
+}
 
 ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     const std::string name = named(tensor);

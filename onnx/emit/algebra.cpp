@@ -269,6 +269,7 @@ void emitDft(Call& c) {
     const int64_t bins = oneSided ? n / 2 + 1 : n, used = std::min(n, extent);
     if (used * bins > int64_t{1} << 24) refuse("a length of %lld", asLong(n));
     if (used < extent) x = sliceAxis(c, x, axis, 0, used);
+    c.b.requireRoom({2, used, bins});
     std::vector<float> cosines, sines;  // [used, bins]
     for (int64_t i = 0; i < used; ++i)
         for (int64_t k = 0; k < bins; ++k) {
@@ -277,8 +278,8 @@ void emitDft(Call& c) {
             cosines.push_back(static_cast<float>(factor * std::cos(angle)));
             sines.push_back(static_cast<float>((inverse ? factor : -factor) * std::sin(angle)));
         }
-    V cosTable = c.b.constant(floatArray({used, bins}, cosines), Elem::Float);
-    V sinTable = c.b.constant(floatArray({used, bins}, sines), Elem::Float);
+    V cosTable = c.b.constant(floatArray({used, bins}, std::move(cosines)), Elem::Float);
+    V sinTable = c.b.constant(floatArray({used, bins}, std::move(sines)), Elem::Float);
     // Moves the axis to the end of each part.
     const auto last = static_cast<int64_t>(rank) - 1;
     std::vector<int64_t> order = allAxes(rank - 1);

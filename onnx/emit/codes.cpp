@@ -62,10 +62,12 @@ V spread(Call& c, V value, const Value& x, int64_t axis, int64_t block) {
         return unsqueeze(c, value, allAxes(x.rank() - static_cast<size_t>(axis), 1));
     }
     // Each number is repeated for the elements of its block; the last block may be shorter.
+    if (block < 0) fail(Status::BadRange, "blocks of %lld elements", asLong(block));
     const int64_t extent = x.extent(static_cast<size_t>(axis));
+    c.b.requireRoom({extent});
     std::vector<int32_t> of;
     for (int64_t i = 0; i < extent; ++i) of.push_back(static_cast<int32_t>(i / block));
-    return gatherAxis(c, value, c.b.constant(intArray({extent}, of), Elem::Int64), axis);
+    return gatherAxis(c, value, c.b.constant(intArray({extent}, std::move(of)), Elem::Int64), axis);
 }
 
 V quantise(Call& c, V x, V scale, V zero, Elem to) {

@@ -229,6 +229,7 @@ void emitMelWeightMatrix(Call& c) {
         if (edges.back() < 0 || edges.back() >= frequencies + (i == bands + 1))
             fail(Status::BadRange, "its bands reach frequency %lld of %lld", asLong(edges.back()), asLong(frequencies));
     }
+    c.b.requireRoom({frequencies, bands});
     V weights = c.b.constant(floatArray({frequencies, bands}, melWeights(edges, frequencies)), Elem::Float);
     c.out(castTo(c, weights, static_cast<Elem>(c.integer("output_datatype", 1))));
 }

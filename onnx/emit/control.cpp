@@ -85,7 +85,7 @@ void takeBothBranches(Call& c, V condition) {
                 inputs.push_back(outer);
                 aliases.emplace_back();
             }
-            aliases[at].push_back(inner->name);
+            aliases[at].push_back(branch->scope->tensors[static_cast<size_t>(inner->tensor)]);
         }
     for (std::vector<std::string>& list : aliases) table.aliases_inputs.push_back(names(std::move(list)));
     std::vector<Output> results;
@@ -314,16 +314,21 @@ void emitSplitToSequence(Call& c) {
     const int64_t axis = axisOf(c.integer("axis", 0), x->rank()), extent = x->extent(static_cast<size_t>(axis));
     std::vector<int64_t> sizes;
     const bool each = !c.maybe(1);
+    const auto requireFew = [](int64_t pieces) {
+        if (pieces > static_cast<int64_t>(kMostElements)) refuse("%lld pieces", asLong(pieces));
+    };
     if (each) {
+        requireFew(extent);
         sizes.assign(static_cast<size_t>(extent), 1);
     } else if (c.in(1)->rank() == 0) {
         const int64_t size = c.constant(1).intAt(0);
         if (size < 1) fail(Status::BadRange, "pieces of %lld elements", asLong(size));
+        requireFew(extent / size);
         for (int64_t at = 0; at < extent; at += size) sizes.push_back(std::min(size, extent - at));
     } else {
         sizes = c.list(1);
     }
-    if (sizes.size() > kMostElements) refuse("%zu pieces", sizes.size());
+    requireFew(static_cast<int64_t>(sizes.size()));
     std::vector<V> parts;
     int64_t at = 0;
     for (const int64_t size : sizes) {

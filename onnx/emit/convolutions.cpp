@@ -68,15 +68,16 @@ wire::Convolution3DT volumeTable(const Layer& layer) {
     return table;
 }
 
-std::vector<float> biasOf(const Layer& layer) {
+std::vector<float> biasOf(Call& c, const Layer& layer) {
+    c.b.requireRoom({layer.out});
     return layer.bias ? layer.bias->array().allFloats() : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
 }
 
 // Sets the table's description of the weights.
 template <typename Table>
-void fillWeights(Table& table, const Layer& layer) {
+void fillWeights(Call& c, Table& table, const Layer& layer) {
     table.weight = layer.weight->array().allFloats();
-    table.bias = biasOf(layer);
+    table.bias = biasOf(c, layer);
 }
 
 // Weights that were codes in the file stay codes.
@@ -114,7 +115,7 @@ V write(Call& c, const Layer& layer, bool transposed) {
     if (layer.windows.axes == 3) {
         if (!constant) refuse("its weights are fed, and it has three spatial axes");
         wire::Convolution3DT table = volumeTable(layer);
-        fillWeights(table, layer);
+        fillWeights(c, table, layer);
         const OpType type = transposed ? OpType::ConvTranspose3D : OpType::Convolution3D;
         return c.b.given(type, table, {layer.x}, {result})[0];
     }
@@ -123,11 +124,11 @@ V write(Call& c, const Layer& layer, bool transposed) {
                                     : OpType::Convolution;
     wire::Convolution2DT table = planeTable(layer);
     if (constant && transposed) {
-        fillWeights(table, layer);
+        fillWeights(c, table, layer);
         return c.b.given(type, table, {layer.x}, {result})[0];
     }
     if (constant) {
-        table.bias = biasOf(layer);
+        table.bias = biasOf(c, layer);
         takeCodes(c, table, layer);
         V y = c.b.given(type, table, {layer.x}, {result})[0];
         if (table.quanParameter)

@@ -106,15 +106,16 @@ void emitGroupNormalization(Call& c) {
     const int64_t channels = x->extent(1);
     if (channels % groups != 0)
         fail(Status::BadFormat, "%lld channels in %lld groups", asLong(channels), asLong(groups));
+    const bool perGroup = c.opset < 21 && channels != groups;  // scale and bias have one number for each group
+    if (perGroup) c.b.requireRoom({channels});
     V shape = shapeOf(c, x);
     V flat = reshape(c, x, {0, groups, -1});
     V normal = reshapeTo(c, layerNorm(c, flat, 1, c.real("epsilon", 1e-5f)), shape);
     V scale = c.in(1), bias = c.in(2);
-    if (c.opset < 21 && channels != groups) {
-        // One number for each group.
+    if (perGroup) {
         std::vector<int32_t> of;
         for (int64_t i = 0; i < channels; ++i) of.push_back(static_cast<int32_t>(i / (channels / groups)));
-        V indices = c.b.constant(intArray({channels}, of), Elem::Int64);
+        V indices = c.b.constant(intArray({channels}, std::move(of)), Elem::Int64);
         scale = gatherAxis(c, scale, indices, 0);
         bias = gatherAxis(c, bias, indices, 0);
     }

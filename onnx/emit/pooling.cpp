@@ -85,7 +85,7 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
                            : x->type == DataType::DT_INT32 ? std::numeric_limits<int32_t>::min()
                            : x->type == DataType::DT_INT8  ? -128
                                                            : 0;
-    if (average) c.b.reserve(outs);
+    if (average) c.b.requireRoom(outs);
     V result = overTaps(c, padWith(c, x, before, after, nothing), w, {outs}, average ? Binary::ADD : Binary::MAXIMUM);
     if (kind == Kind::Maximum || kind == Kind::Sum) return result;
     // The number of taps in each window: the product of the counts of the axes.
@@ -95,12 +95,11 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
         const int64_t in = x->extent(i + 2);
         std::vector<float> axis;
         for (int64_t o = 0; o < outs[i]; ++o) {
-            int64_t count = 0;
-            for (int64_t tap = 0; tap < w.kernel[i]; ++tap) {
-                const int64_t at = o * w.strides[i] - w.begin[i] + tap * w.dilations[i];
-                count += countsPadding ? at < in + w.end[i] : at >= 0 && at < in;
-            }
-            axis.push_back(static_cast<float>(count));
+            // The taps from the beginning of the map to its end, or from the first one to the end of the padding.
+            const int64_t at = o * w.strides[i] - w.begin[i], end = countsPadding ? in + w.end[i] : in;
+            const int64_t first = countsPadding || at >= 0 ? 0 : ceilDiv(-at, w.dilations[i]);
+            const int64_t last = at < end ? std::min(w.kernel[i], ceilDiv(end - at, w.dilations[i])) : 0;
+            axis.push_back(static_cast<float>(std::max<int64_t>(last - first, 0)));
         }
         std::vector<float> product;
         for (const float a : counts)
@@ -170,7 +169,7 @@ void maxByTaps(Call& c, V x, const Windows& w) {
         taps = checkedMul(taps, w.kernel[i], "the taps of a window");
     }
     if (taps > 512) refuse("the positions of maxima of windows of %lld taps", asLong(taps));
-    c.b.reserve(plane);
+    c.b.requireRoom(plane);
     int64_t elements = 1;
     for (const int64_t extent : plane) elements *= extent;
     std::vector<int32_t> numbers;

@@ -98,6 +98,7 @@ Layer readLayer(Call& c, int64_t gates) {
 }
 
 V noBias(Call& c, const Layer& layer, int64_t gates) {
+    c.b.requireRoom({layer.directions, gates, layer.hidden});
     std::vector<float> zeros(static_cast<size_t>(layer.directions * gates * layer.hidden), 0.0f);
     return c.b.constant(floatArray({layer.directions, gates * layer.hidden}, std::move(zeros)), Elem::Float);
 }

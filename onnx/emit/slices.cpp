@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "helpers.h"
 
@@ -157,11 +158,12 @@ V wrapAxis(Call& c, V x, int64_t axis, int64_t before, int64_t after) {
     }
     if (before > extent || after > extent) {
         if (extent == 0) refuse("it wraps an axis without elements");
+        c.b.requireRoom({checkedAdd(extent, checkedAdd(before, after, "pads"), "pads")});
         std::vector<int32_t> order;
         for (int64_t i = -before; i < extent + after; ++i)
             order.push_back(static_cast<int32_t>(((i % extent) + extent) % extent));
         const auto count = static_cast<int64_t>(order.size());
-        return gatherAxis(c, x, c.b.constant(intArray({count}, order), Elem::Int64), axis);
+        return gatherAxis(c, x, c.b.constant(intArray({count}, std::move(order)), Elem::Int64), axis);
     }
     std::vector<V> parts;
     if (before) parts.push_back(sliceAxis(c, x, axis, extent - before, extent));
@@ -252,6 +254,7 @@ void emitPad(Call& c) {
             return;
         }
         if (mode == "wrap") {
+            (void)intList(pairs);  // throws Overflow for numbers beyond 32 bits
             for (size_t i = 0; i < rank; ++i)
                 if (pairs[2 * i] || pairs[2 * i + 1])
                     x = wrapAxis(c, x, static_cast<int64_t>(i), pairs[2 * i], pairs[2 * i + 1]);

@@ -62,6 +62,53 @@ def odd_forms():
     yield "scales for the channels of a number", net([layer], codes, inputs=[onnx.value("x", onnx.UINT8, [])], opset=13), ["rank 0"]
 
 
+def large_demands(folder):
+    """Small files whose numbers ask for gigabytes, at once or by many nodes."""
+    scalars = [onnx.ints("b", [], [2000]), onnx.ints("p", [], [4000]), onnx.ints("r", [], [2 ** 20]), onnx.floats("l", [], [0]),
+               onnx.floats("h", [], [1000])]
+    mel = [onnx.node("MelWeightMatrix", ["b", "p", "r", "l", "h"], [f"y{i}"]) for i in range(200)]
+    relu = onnx.node("Relu", ["x"], ["y"])
+    yield "200 tables of mel weights", net([*mel, relu], scalars), ["max_memory_bytes"]
+    dft = [onnx.node("DFT", ["x"], [f"y{i}"], axis=1) for i in range(20)]
+    yield "20 tables of a transform", net([*dft, relu], inputs=[onnx.value("x", onnx.FLOAT, [1, 4096, 1])], opset=17), ["max_memory_bytes"]
+    for opset, pads, inputs in ((19, [onnx.ints("p", [2], [2 ** 30, 2 ** 30])], ["x", "p"]), (9, [], ["x"])):
+        more = {} if pads else {"pads": [2 ** 50, 0]}
+        pad = onnx.node("Pad", inputs, ["y"], mode="wrap", **more)
+        yield f"a list that is wrapped around often, opset {opset}", net([pad], pads, inputs=[onnx.value("x", onnx.FLOAT, [3])], opset=opset), \
+            ["max_memory_bytes" if pads else "32 bits"]
+    for size in (None, 1):
+        pieces = [onnx.node("SplitToSequence", ["x", "n"] if size else ["x"], ["s"], axis=0), onnx.node("SequenceLength", ["s"], ["y"])]
+        yield f"2^31 pieces, size {size}", net(pieces, [onnx.ints("n", [], [1])], inputs=[onnx.value("x", onnx.FLOAT, [2 ** 31 - 1])]), \
+            ["2147483647 pieces"]
+    channels = onnx.value("x", onnx.FLOAT, [1, 400_000_000, 1])
+    groups = onnx.node("GroupNormalization", ["x", "s", "s"], ["y"], num_groups=1)
+    yield "one group of many channels", net([groups], [onnx.floats("s", [1], [1])], inputs=[channels]), ["max_memory_bytes"]
+    blocks = onnx.node("DequantizeLinear", ["x", "s"], ["y"], block_size=1, axis=0)
+    codes = [onnx.value("x", onnx.UINT8, [400_000_000]), onnx.value("s", onnx.FLOAT, [400_000_000])]
+    yield "a scale for each code", net([blocks], inputs=codes, opset=21), ["max_memory_bytes"]
+    for kind, dims in (("ConvTranspose", [0, 2 ** 31 - 1, 1, 1]), ("Conv", [2 ** 31 - 1, 0, 1, 1])):
+        yield f"{kind} from no channels to 2^31", net([onnx.node(kind, ["x", "w"], ["y"])], [onnx.tensor("w", dims, onnx.FLOAT, b"")],
+                                                      inputs=[onnx.value("x", onnx.FLOAT, [1, 0, 4, 4])]), ["max_memory_bytes"]
+    lstm = onnx.node("LSTM", ["x", "w", "r"], ["y"], hidden_size=500_000_000)
+    fed = [onnx.value("x", onnx.FLOAT, [1, 1, 1]), onnx.value("w", onnx.FLOAT, [1, 2_000_000_000, 1]),
+           onnx.value("r", onnx.FLOAT, [1, 1, 500_000_000])]
+    yield "a layer of 5 * 10^8 units", net([lstm], inputs=fed), ["max_memory_bytes"]
+    # Names and lists of a function's body, once for each call.
+    calls = [onnx.node("F", ["x"], [f"y{i}"], domain="own") for i in range(3000)]
+    numbers = onnx.field(5, onnx.field(1, "value_floats") + onnx.field(7, bytes(4_000_000)) + onnx.field(20, 6))
+    body = onnx.function("F", "own", ["a"], ["b"], [onnx.field(2, "b") + onnx.field(4, "Constant") + numbers])
+    yield "a list of 10^6 numbers 3000 times", net([*calls, relu], functions=[body], domains=["own"]), ["max_memory_bytes"]
+    inserts = [onnx.node("SequenceInsert", [f"s{i}", "x"], [f"s{i + 1}"]) for i in range(30000)]
+    yield "30000 sequences of up to 30000 values", net([onnx.node("SequenceEmpty", [], ["s0"]), *inserts, relu]), ["max_memory_bytes"]
+    weights = onnx.tensor("w", [64, 64, 16, 16], onnx.FLOAT, bytes(64 * 64 * 16 * 16 * 4))
+    layers = [onnx.node("ConvTranspose", ["x", "w"], [f"y{i}"]) for i in range(1000)]
+    yield "1000 layers with the same weights", net([*layers, relu], [weights], inputs=[onnx.value("x", onnx.FLOAT, [1, 64, 4, 4])]), \
+        ["max_memory_bytes"]
+    (folder / "inside" / "weights").write_bytes(bytes(4_000_000))
+    same = [onnx.tensor(f"w{i}", [1_000_000], onnx.FLOAT, external={"location": f"{'./' * (i % 3)}weights"}) for i in range(1000)]
+    yield "1000 tensors of the same external data", net([relu], same), ["max_memory_bytes"]
+
+
 def cases(folder):
     """Returns name, bytes, words of the sentence."""
     yield "a text", b"root:x:0:0:root:/root:/bin/sh\n" * 20, ["no ONNX model: "]
@@ -147,6 +194,7 @@ def cases(folder):
         result = onnx.value("y", onnx.FLOAT if kind == "AveragePool" else onnx.INT64, [])
         yield f"{kind} of 9 * 10^8 windows", onnx.model(onnx.graph([pool], [volume], [result], ()), opset=19), ["max_memory_bytes"]
     yield from odd_forms()
+    yield from large_demands(folder)
     number = [onnx.value("x", onnx.FLOAT, []), onnx.value("a", onnx.INT64, [])]
     product = onnx.graph([onnx.node("CumProd", ["x", "a"], ["y"], exclusive=1)], number, [onnx.value("y", onnx.FLOAT, [])], ())
     yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
