@@ -511,7 +511,8 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
         try {
             results = evaluator_(type, parameter.value, operands, outputs.size(), wanted ? most : -1);
         } catch (const Error& error) {
-            if (!lenient || allConstant || error.status() == Status::OutOfMemory) throw;
+            if (!lenient || allConstant || error.status() == Status::OutOfMemory || error.status() == Status::Cancelled)
+                throw;
             const size_t rank = looseRank(type, parameter, inputs, error);
             if (!unknown.at(0)) ++unchecked;  // once for both probes
             if (!open_) openRank(rank);

@@ -3,6 +3,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <iterator>
 
 #include "base/error.h"
 #include "emit/codes.h"
@@ -20,39 +21,60 @@ V Call::in(size_t i) {
     return value;
 }
 
+namespace {
+
+// The attribute, if it is of this type (AttributeProto.type); models of before IR version 2 do not say it. Throws
+// BadFormat.
+const Attribute* typed(const Attribute* found, int32_t type, std::string_view name) {
+    static constexpr const char* kTypes[] = {"of no type", "a float", "an integer", "a text",         "a tensor",
+                                             "a graph",    "floats",  "integers",   "a list of texts"};
+    if (!found || found->type == 0 || found->type == type) return found;
+    const bool known = found->type > 0 && found->type < static_cast<int32_t>(std::size(kTypes));
+    fail(Status::BadFormat, "the attribute %.*s is %s, and %s is expected", static_cast<int>(name.size()), name.data(),
+         known ? kTypes[found->type] : "of another type", kTypes[type]);
+}
+
+}  // namespace
+
+void Call::refuseAttributes(std::initializer_list<const char*> names, int64_t since) const {
+    for (const char* name : names)
+        if (opset >= since && has(name))
+            fail(Status::BadFormat, "the attribute %s is an input since opset %lld", name, asLong(since));
+}
+
 const Attribute* Call::attribute(std::string_view name) const {
     const Attribute* found = node.find(name);
     return found && !found->reference.empty() ? importer.resolve(*found) : found;
 }
 
 int64_t Call::integer(std::string_view name, int64_t otherwise) const {
-    const Attribute* found = attribute(name);
+    const Attribute* found = typed(attribute(name), 2, name);
     return found ? found->i : otherwise;
 }
 
 float Call::real(std::string_view name, float otherwise) const {
-    const Attribute* found = attribute(name);
+    const Attribute* found = typed(attribute(name), 1, name);
     return found ? found->f : otherwise;
 }
 
 std::string Call::text(std::string_view name, std::string_view otherwise) const {
-    const Attribute* found = attribute(name);
+    const Attribute* found = typed(attribute(name), 3, name);
     return std::string(found ? found->s : otherwise);
 }
 
 std::optional<std::vector<int64_t>> Call::integers(std::string_view name) const {
-    const Attribute* found = attribute(name);
+    const Attribute* found = typed(attribute(name), 7, name);
     if (!found) return std::nullopt;
     return found->ints;
 }
 
 std::vector<float> Call::reals(std::string_view name) const {
-    const Attribute* found = attribute(name);
+    const Attribute* found = typed(attribute(name), 6, name);
     return found ? found->floats : std::vector<float>();
 }
 
 std::vector<std::string> Call::texts(std::string_view name) const {
-    const Attribute* found = attribute(name);
+    const Attribute* found = typed(attribute(name), 8, name);
     return found ? std::vector<std::string>(found->strings.begin(), found->strings.end()) : std::vector<std::string>();
 }
 

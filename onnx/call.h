@@ -1,6 +1,7 @@
 // One node of the ONNX model while it becomes operators of the format: its inputs as values, its attributes, and its
 // outputs. The table of entries lists the supported operators.
 #pragma once
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -32,13 +33,15 @@ struct Call {
     }
     void out(V value) { out(0, value); }
 
-    // Attributes; absent ones have ONNX's defaults.
+    // Attributes; absent ones have ONNX's defaults. They throw BadFormat where the file has another type.
     int64_t integer(std::string_view name, int64_t otherwise) const;
     float real(std::string_view name, float otherwise) const;
     std::string text(std::string_view name, std::string_view otherwise) const;
     std::optional<std::vector<int64_t>> integers(std::string_view name) const;
     std::vector<float> reals(std::string_view name) const;
     std::vector<std::string> texts(std::string_view name) const;
+    // Throws BadFormat where the node has one of these attributes although they are inputs since this opset.
+    void refuseAttributes(std::initializer_list<const char*> names, int64_t since) const;
     bool has(std::string_view name) const { return attribute(name) != nullptr; }
     const Attribute* attribute(std::string_view name) const;
     ArrayPtr tensor(std::string_view name) const;

@@ -13,6 +13,8 @@ namespace {
 // Deeper calls of functions count as recursion.
 constexpr size_t kDeepestCall = 64;
 constexpr int64_t kMaxNodes = 1 << 18;
+// A function's nodes, with bodies that are not taken, are visited with every call of it.
+constexpr uint64_t kMaxVisits = uint64_t{1} << 26;
 // Limits on the memory of an operator over guesses for free extents, after which smaller guesses are tried: this many
 // bytes, and this multiple of the bytes that constants may take, if those are limited.
 constexpr uint64_t kMaxGuessed = uint64_t{2} << 30, kTimesConstants = 16;
@@ -29,6 +31,14 @@ std::string nameOf(const Node& node) {
 }
 
 }  // namespace
+
+Functions functionsOf(const ModelFile& model) {
+    Functions functions;
+    for (const Function& one : model.functions)
+        if (!functions.emplace(std::array{one.domain, one.name, one.overload}, &one).second)
+            fail(Status::BadFormat, "the function '%s' is defined twice", shown(one.name).c_str());
+    return functions;
+}
 
 ArrayPtr Reading::tensor(const TensorData& from) {
     ArrayPtr& known = tensors[&from];
@@ -54,13 +64,28 @@ Importer::Importer(Reading& reading)
       builder_(reading.evaluator, reading.budget) {}
 
 void Importer::note(std::string text) {
-    if (std::find(report_.notes.begin(), report_.notes.end(), text) == report_.notes.end())
-        report_.notes.push_back(std::move(text));
+    if (noted_.insert(text).second) report_.notes.push_back(std::move(text));
 }
 
 void Importer::problem(const Node& node, const std::string& reason, int32_t status) {
     report_.problems.push_back(
         {nameOf(node), shown(node.domain), shown(node.type), reason, opsetOf(node.domain), status});
+}
+
+void Importer::spend(uint64_t visits) {
+    spent_ += visits;
+    if (spent_ > kMaxVisits)
+        fail(Status::LimitExceeded,
+             "the nodes of functions and bodies, counted as often as they are visited, have more than %llu names",
+             static_cast<unsigned long long>(kMaxVisits));
+}
+
+// Throws BadFormat where a value of this graph has the name of an output already.
+void Importer::requireNew(const Node& node) const {
+    std::unordered_set<std::string_view> own;
+    for (const std::string_view output : node.outputs)
+        if (!output.empty() && (frame_->names.count(output) || !own.insert(output).second))
+            fail(Status::BadFormat, "'%s' is defined twice", shown(output).c_str());
 }
 
 V Importer::find(std::string_view name) const {
@@ -191,7 +216,10 @@ void Importer::readInitializers(const Graph& graph) {
 }
 
 void Importer::readInputs(const Graph& graph, int strategy) {
+    std::unordered_set<std::string_view> listed;
     for (const ValueInfo& info : graph.inputs) {
+        if (!listed.insert(info.name).second)
+            fail(Status::BadFormat, "the input '%s' is listed twice", shown(info.name).c_str());
         // Before IR version 4 initializers were also listed as inputs.
         if (frame_->names.count(info.name)) continue;
         const std::string name(info.name);
@@ -246,7 +274,9 @@ void Importer::callFunction(const Function& function, const Node& node, const st
         fail(Status::BadFormat, "the function '%s' has %zu inputs, and the node gives %zu",
              shown(function.name).c_str(), function.inputs.size(), inputs.size());
     for (size_t i = 0; i < function.inputs.size(); ++i)
-        frame.names[function.inputs[i]] = i < inputs.size() ? inputs[i] : nullptr;
+        if (!frame.names.emplace(function.inputs[i], i < inputs.size() ? inputs[i] : nullptr).second)
+            fail(Status::BadFormat, "the function '%s' lists the input '%s' twice", shown(function.name).c_str(),
+                 shown(function.inputs[i]).c_str());
     // Other nodes of the caller may read these values, too, so they count as read elsewhere.
     frame.readElsewhere.insert(function.inputs.begin(), function.inputs.end());
     frame.readElsewhere.insert(function.outputs.begin(), function.outputs.end());
@@ -269,6 +299,12 @@ void Importer::callFunction(const Function& function, const Node& node, const st
     for (size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         V value = i < results.size() ? results[i] : nullptr;
+        if (i >= results.size())
+            problem(node, "the function has " + std::to_string(results.size()) + " outputs",
+                    static_cast<int32_t>(Status::BadFormat));
+        else if (!value)
+            problem(node, "no node of the function makes its output '" + shown(function.outputs[i]) + "'",
+                    static_cast<int32_t>(Status::BadFormat));
         frame_->names[node.outputs[i]] = value ? value : builder_.failedValue(shown(node.outputs[i]));
     }
 }
@@ -323,6 +359,8 @@ void Importer::readNode(const Node& node) {
              asLong(kMaxNodes));
     reading_.total = std::max(reading_.total, ++reading_.done);
     if (options_.progress) options_.progress(reading_.done, reading_.total);
+    spend(1 + node.inputs.size() + node.outputs.size());
+    requireNew(node);
     std::vector<V> inputs;
     bool failed = false;
     for (const std::string_view name : node.inputs) {
@@ -350,11 +388,9 @@ void Importer::readNode(const Node& node) {
         }
     std::string reason;
     int32_t status = 2;
-    const Function* function = nullptr;
-    for (const Function& one : model_.functions)
-        if (one.name == node.type && one.domain == node.domain && one.overload == node.overload) function = &one;
-    if (function) {
-        callFunction(*function, node, inputs);
+    if (const auto function = reading_.functions.find({node.domain, node.type, node.overload});
+        function != reading_.functions.end()) {
+        callFunction(*function->second, node, inputs);
         return;
     }
     if (failed) {
@@ -391,6 +427,7 @@ bool Importer::readElsewhere(std::string_view name) const {
 void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
     std::unordered_map<std::string_view, const Node*> quantisers;
     for (const Node& node : nodes) {
+        spend(1 + node.inputs.size());
         const bool quantises = !inBody && node.type == "QuantizeLinear" && node.domain.empty();
         for (size_t i = 0; i < node.inputs.size(); ++i) {
             const std::string_view name = node.inputs[i];
@@ -445,7 +482,11 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
         if (graph.inputs.size() < inputs.size())
             fail(Status::BadFormat, "the body '%s' has %zu inputs, and %zu are needed", shown(graph.name).c_str(),
                  graph.inputs.size(), inputs.size());
-        for (size_t i = 0; i < inputs.size(); ++i) frame.names[graph.inputs[i].name] = inputs[i];
+        spend(1 + inputs.size() + graph.outputs.size());
+        for (size_t i = 0; i < inputs.size(); ++i)
+            if (!frame.names.emplace(graph.inputs[i].name, inputs[i]).second)
+                fail(Status::BadFormat, "the body '%s' lists the input '%s' twice", shown(graph.name).c_str(),
+                     shown(graph.inputs[i].name).c_str());
         readInitializers(graph);
         readNodes(graph.nodes);
         for (const ValueInfo& info : graph.outputs) {
@@ -500,7 +541,10 @@ bool Importer::run(int strategy) {
     if (outputs.empty())
         for (const ValueInfo& info : graph.outputs) outputs.emplace_back(info.name);
     if (outputs.empty()) fail(Status::BadFormat, "the model has no outputs");
-    std::set<V> named;
+    std::unordered_set<int> named;                     // tensors
+    std::unordered_map<int, std::string> inputsOfNet;  // by tensor
+    for (const Operator& one : builder_.scope().operators)
+        if (one.op.type == OpType::Input) inputsOfNet[one.op.outputIndexes[0]] = one.op.name;
     std::vector<std::pair<V, std::string>> renames;
     for (const std::string& name : outputs) {
         V value = find(name);
@@ -515,10 +559,8 @@ bool Importer::run(int strategy) {
             if (value->isNothing) refuse("it is an optional value that is not there");
             builder_.setName(name);
             bool own = !value->constant && value->scope == &builder_.scope() && value->tensor >= 0;
-            for (const Operator& one : builder_.scope().operators)
-                own = own && !(one.op.type == OpType::Input && one.op.outputIndexes[0] == value->tensor &&
-                               one.op.name != name);
-            for (V other : named) own = own && other->tensor != value->tensor;
+            const auto input = inputsOfNet.find(value->tensor);
+            own = own && (input == inputsOfNet.end() || input->second == name) && !named.count(value->tensor);
             if (!own) {
                 V source = value;
                 value = builder_.copy(source);
@@ -526,7 +568,7 @@ bool Importer::run(int strategy) {
             const auto declared = frame.declared.find(name);
             ranksDiffer_ = ranksDiffer_ || (declared != frame.declared.end() && declared->second->hasShape &&
                                             declared->second->shape.size() != value->rank());
-            named.insert(value);
+            named.insert(value->tensor);
             renames.emplace_back(value, name);
             netOutputs_.push_back(value);
         } catch (const Error& error) {

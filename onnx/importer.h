@@ -1,5 +1,6 @@
 // Visits the nodes of a model, of its functions and of its bodies, and lets the table turn each into operators.
 #pragma once
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,6 +26,10 @@ struct ImportOptions {
     std::function<void(uint64_t done, uint64_t total)> progress;  // may throw to end the conversion
 };
 
+// The functions of a model, by domain, name and overload. Throws BadFormat where two have the same.
+using Functions = std::map<std::array<std::string_view, 3>, const Function*>;
+Functions functionsOf(const ModelFile& model);
+
 // State that all strategies for one model share.
 struct Reading {
     const ModelFile& model;
@@ -35,6 +40,7 @@ struct Reading {
     std::unordered_map<const TensorData*, ArrayPtr> tensors;  // tensors that have been read
     uint64_t done = 0;                                        // nodes
     uint64_t total = 0;
+    Functions functions = functionsOf(model);
     // The order of each list of nodes that has been read. A function's nodes are read with every call.
     std::unordered_map<const std::vector<Node>*, std::vector<const Node*>> orders = {};
     // How many bytes of each file of external data, from its beginning on, count as bytes of the model.
@@ -111,6 +117,9 @@ class Importer {
         std::unordered_set<std::string_view> readElsewhere;
     };
 
+    // Counts visits of nodes and of their names, those that no operator is made of, too. Throws LimitExceeded.
+    void spend(uint64_t visits);
+    void requireNew(const Node& node) const;
     V find(std::string_view name) const;
     int64_t opsetOf(std::string_view domain) const;
     void readInitializers(const Graph& graph);
@@ -135,6 +144,8 @@ class Importer {
     std::map<std::string, std::array<int64_t, kProbes>, std::less<>> extents_;
     static constexpr int kMaxReadAgain = 1024;
     int branchesReadAgain_ = 0;
+    uint64_t spent_ = 0;
+    std::unordered_set<std::string> noted_;
     int lengths_ = 0;  // names of second extents of matrices, which are tokens or masks
     std::vector<V> netOutputs_;
     bool ranksDiffer_ = false;

@@ -9,6 +9,12 @@ namespace mnnc::onnx {
 namespace {
 
 constexpr int kDeepest = 64;
+// Lists that are searched for a name with every node.
+constexpr size_t kMostAttributes = 1024, kMostOpsets = 1024;
+
+void requireFew(size_t count, size_t most, const char* what) {
+    if (count > most) fail(Status::LimitExceeded, "%s are %zu; %zu are the most", what, count, most);
+}
 
 std::string_view plainDomain(std::string_view domain) {
     return domain == "ai.onnx" ? std::string_view() : domain;
@@ -117,6 +123,7 @@ Node parseNode(Bytes bytes, int depth) {
                 field(5, [&](MessageReader& in) { node.attributes.push_back(parseAttribute(in.bytes(), depth)); }),
                 field(7, node.domain), field(8, node.overload));
     node.domain = plainDomain(node.domain);
+    requireFew(node.attributes.size(), kMostAttributes, "the attributes of a node");
     return node;
 }
 
@@ -185,6 +192,8 @@ Function parseFunction(Bytes bytes) {
                 field(11, [&](MessageReader& in) { function.defaults.push_back(parseAttribute(in.bytes(), 0)); }),
                 field(13, function.overload));
     function.domain = plainDomain(function.domain);
+    requireFew(function.defaults.size(), kMostAttributes, "the attributes of a function");
+    requireFew(function.opsets.size(), kMostOpsets, "the opsets of a function");
     return function;
 }
 
@@ -245,6 +254,7 @@ ModelFile parseModel(Bytes bytes) {
         if (error.status() != Status::BadFormat) throw;
         fail(Status::BadFormat, "this is no ONNX model: %s", error.what());
     }
+    requireFew(model.opsets.size(), kMostOpsets, "the opsets of the model");
     if (bytes.empty()) fail(Status::Truncated, "the file is empty");
     if (model.irVersion < 1)
         fail(Status::BadFormat, "the file has no ir_version: it is no ONNX model, or it ends too early");

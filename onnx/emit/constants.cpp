@@ -141,6 +141,7 @@ void emitMultinomial(Call& c) {
 
 void emitDropout(Call& c) {
     V x = c.in(0);
+    c.refuseAttributes({"ratio"}, 12);
     V training = c.opset >= 12 ? c.maybe(2) : nullptr;
     if (training && training->constant && training->array().intAt(0) == 0) training = nullptr;
     if (training) {

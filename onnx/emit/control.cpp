@@ -122,7 +122,9 @@ void emitIf(Call& c) {
     try {
         return takeBothBranches(c, condition);
     } catch (const Error& error) {
-        if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled) throw;
+        if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled ||
+            error.status() == Status::CallbackStop || error.status() == Status::LimitExceeded)
+            throw;
         if (!c.importer.mayReadBranchAgain()) throw;
     }
     problems.resize(before);

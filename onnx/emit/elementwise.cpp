@@ -133,6 +133,7 @@ void emitIdentity(Call& c) {
 void emitClip(Call& c) {
     V x = c.in(0);
     V low = nullptr, high = nullptr;
+    c.refuseAttributes({"min", "max"}, 11);
     if (c.opset < 11) {
         if (c.has("min")) low = c.b.real(c.real("min", 0));
         if (c.has("max")) high = c.b.real(c.real("max", 0));

@@ -131,6 +131,7 @@ void emitOneHot(Call& c) {
 void emitTopK(Call& c) {
     V x = c.in(0);
     const int64_t axis = axisOf(c.integer("axis", -1), x->rank());
+    c.refuseAttributes({"k"}, 10);
     V k = c.opset < 10 ? c.b.scalar(c.integer("k", 1)) : c.in(1);
     k = scalarOf(c, k);
     const Elem elem = x->elem;

@@ -18,6 +18,7 @@ Over readAxes(Call& c, int fedSince) {
     const size_t rank = c.in(0)->rank();
     over.keep = c.integer("keepdims", 1) != 0;
     std::vector<int64_t> axes;
+    c.refuseAttributes({"axes"}, fedSince);
     if (c.opset >= fedSince) {
         if (V given = c.maybe(1)) {
             if (given->constant)

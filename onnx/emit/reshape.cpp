@@ -11,6 +11,7 @@ namespace {
 // Axes that are an attribute up to opset 12 and an input from 13 on. Empty: only a run knows them.
 std::optional<std::vector<int64_t>> axesIn(Call& c, V& fed) {
     fed = nullptr;
+    c.refuseAttributes({"axes"}, 13);
     if (c.opset < 13) return c.integers("axes");
     V given = c.maybe(1);
     if (!given) return std::nullopt;
@@ -84,6 +85,7 @@ void emitReshape(Call& c) {
         c.out(c.b.alias(reshape(c, x, c.integers("shape").value_or(std::vector<int64_t>())), x->elem));
         return;
     }
+    c.refuseAttributes({"shape"}, 5);
     V dims = c.in(1);
     if (c.integer("allowzero", 0) != 0 && dims->constant) {
         const std::vector<int64_t> list = dims->array().list();

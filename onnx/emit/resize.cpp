@@ -309,6 +309,7 @@ void emitUpsample(Call& c) {
     how.transform = "asymmetric";
     how.nearest = "floor";
     how.axes = allAxes(x->rank());
+    c.refuseAttributes({"scales"}, 9);
     if (c.opset >= 9) {
         how.scales = c.in(1);
     } else if (c.opset >= 7) {

@@ -41,6 +41,7 @@ void emitSlice(Call& c) {
     V x = c.in(0);
     std::vector<int64_t> begins, ends, axes, steps;
     bool constant = true;
+    c.refuseAttributes({"starts", "ends", "axes"}, 10);
     if (c.opset < 10) {
         begins = clamped(c.integers("starts").value_or(std::vector<int64_t>()));
         ends = clamped(c.integers("ends").value_or(std::vector<int64_t>()));
@@ -96,6 +97,7 @@ void emitSplit(Call& c) {
     const int64_t axis = axisOf(c.integer("axis", 0), x->rank());
     const size_t count = c.node.outputs.size();
     if (count == 0) fail(Status::BadFormat, "it has no outputs");
+    c.refuseAttributes({"split"}, 13);
     std::optional<std::vector<int64_t>> sizes = c.opset < 13 ? c.integers("split") : std::nullopt;
     V fed = nullptr;
     if (c.opset == 1 && c.maybe(1)) fed = c.in(1);
@@ -177,6 +179,7 @@ void emitPad(Call& c) {
     const Elem elem = x->elem;
     const size_t rank = x->rank();
     const std::string mode = c.text("mode", "constant");
+    c.refuseAttributes({"pads", "value"}, 11);
     std::vector<int64_t> pads, axes = allAxes(rank);
     V fed = nullptr, value = nullptr, fedAxes = nullptr;
     if (c.opset < 11) {

@@ -62,6 +62,59 @@ def odd_forms():
     yield "scales for the channels of a number", net([layer], codes, inputs=[onnx.value("x", onnx.UINT8, [])], opset=13), ["rank 0"]
 
 
+def definitions():
+    """Values, functions and attributes that are not what their readers expect."""
+    relu = onnx.node("Relu", ["x"], ["y"])
+    call = onnx.node("F", ["x"], ["y"], domain="own")
+    lost = onnx.function("F", "own", ["a"], ["b"], [onnx.node("Relu", ["a"], ["c"])])
+    yield "a function that does not make its output", net([call], functions=[lost], domains=["own"]), ["output 'b'"]
+    whole = onnx.function("F", "own", ["a"], ["b"], [onnx.node("Relu", ["a"], ["b"])])
+    more = onnx.node("F", ["x"], ["a", "y"], domain="own")
+    yield "a function with fewer outputs than its call", net([more], functions=[whole], domains=["own"]), ["has 1 outputs"]
+    yield "two functions of one name", net([call], functions=[whole, lost], domains=["own"]), ["defined twice"]
+    twice = onnx.function("F", "own", ["a", "a"], ["b"], [onnx.node("Relu", ["a"], ["b"])])
+    yield "a function with the same input twice", net([call], functions=[twice], domains=["own"]), ["'a' twice"]
+    yield "two nodes that make one value", net([onnx.node("Neg", ["x"], ["y"]), relu]), ["'y' is defined twice"]
+    yield "a node that makes one value twice", net([onnx.node("Split", ["x"], ["y", "y"], axis=0)], opset=13), ["'y' is defined twice"]
+    yield "a node that makes an input", net([onnx.node("Relu", ["x"], ["x"]), relu]), ["'x' is defined twice"]
+    weights = [onnx.floats("w", [1], [2])]
+    yield "a node that makes an initializer", net([onnx.node("Relu", ["x"], ["w"]), *add("w")], weights), ["'w' is defined twice"]
+    yield "an input twice", net([relu], inputs=[X, onnx.value("x", onnx.FLOAT, [3])]), ["listed twice"]
+    for value, words in ((1.0, "a float"), ("1", "a text"), ([1], "integers")):
+        yield f"an axis that is {words}", net([onnx.node("Concat", ["x", "x"], ["y"], axis=value)]), [words, "an integer is expected"]
+    for kind, attributes in (("Squeeze", {"axes": [0]}), ("ReduceSum", {"axes": [0]}), ("Split", {"split": [2]}), ("Slice", {"starts": [1]}),
+                             ("Pad", {"pads": [1, 1, 1, 1]}), ("Clip", {"min": 1.0}), ("TopK", {"k": 1}), ("Dropout", {"ratio": 0.5})):
+        old = onnx.node(kind, ["x"], ["y"], **attributes)
+        yield f"{kind} as in older opsets", net([old]), [f"the attribute {list(attributes)[0]} is an input"]
+
+
+def long_searches():
+    """Lists that were searched once for each of many nodes, at the end of which a node has no form."""
+    def small(kind, inputs, outputs):
+        names = b"".join(onnx.field(1, one) for one in inputs) + b"".join(onnx.field(2, one) for one in outputs)
+        return names + onnx.field(4, kind)
+    count = 100_000
+    unknown = onnx.node("Unknown", ["x"], ["z"])
+    nodes = [small("Relu", ["x"], [str(i)]) for i in range(count)]
+    functions = [onnx.field(1, f"F{i}") + onnx.field(10, "own") for i in range(500_000)]
+    yield "many functions", net([*nodes, unknown], outputs=[onnx.field(1, "1")], functions=functions), ["no form of it"]
+    yield "many opsets", net([unknown], domains=["a"] * 2000), ["the opsets of the model are 2001"]
+    attributes = b"".join(onnx.field(5, b"") for _ in range(2000))
+    yield "many attributes", net([onnx.node("Relu", ["x"], ["y"]) + attributes]), ["the attributes of a node are 2000"]
+    yield "many outputs", net([onnx.node("Relu", ["x"], ["y"]), unknown], outputs=[onnx.field(1, "y")] * count), ["no form of it"]
+    free = [onnx.value("x", onnx.FLOAT, ["n", 2, 3])]
+    squeezes = [small("Squeeze", ["x"], [str(i)]) for i in range(count)]
+    yield "many notes", net([*squeezes, unknown], inputs=free, outputs=[onnx.field(1, "1")]), ["no form of it"]
+    hidden = onnx.graph([small("Relu", ["x"], [str(i)]) for i in range(count)], [], [onnx.field(1, "1")])
+    taken = onnx.graph([small("Relu", ["a"], ["t"])], [], [onnx.field(1, "t")])
+    branch = onnx.node("If", ["c"], ["b"], then_branch=taken, else_branch=hidden)
+    flag = onnx.field(2, "c") + onnx.field(4, "Constant") + onnx.field(5, onnx.field(1, "value") + onnx.field(
+        5, onnx.tensor("", [], onnx.BOOL, b"\1")) + onnx.field(20, 4))
+    calls = [onnx.node("F", ["x"], [f"y{i}"], domain="own") for i in range(20_000)]
+    body = onnx.function("F", "own", ["a"], ["b"], [flag, branch])
+    yield "a branch that is not taken, for each call", net([*calls, unknown], functions=[body], domains=["own"]), ["visited"]
+
+
 def large_demands(folder):
     """Small files whose numbers ask for gigabytes, at once or by many nodes."""
     scalars = [onnx.ints("b", [], [2000]), onnx.ints("p", [], [4000]), onnx.ints("r", [], [2 ** 20]), onnx.floats("l", [], [0]),
@@ -195,6 +248,8 @@ def cases(folder):
         yield f"{kind} of 9 * 10^8 windows", onnx.model(onnx.graph([pool], [volume], [result], ()), opset=19), ["max_memory_bytes"]
     yield from odd_forms()
     yield from large_demands(folder)
+    yield from definitions()
+    yield from long_searches()
     number = [onnx.value("x", onnx.FLOAT, []), onnx.value("a", onnx.INT64, [])]
     product = onnx.graph([onnx.node("CumProd", ["x", "a"], ["y"], exclusive=1)], number, [onnx.value("y", onnx.FLOAT, [])], ())
     yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
