@@ -75,10 +75,6 @@ void ConditionLoop::runGraph(Subgraph& graph, const std::vector<int>& slots) {
 void ConditionLoop::execute() {
     for (size_t slot = 0; slot < slots_.size(); ++slot) slots_[slot].assign(input(static_cast<size_t>(initial_[slot])));
     for (int64_t round = 0;; ++round) {
-        if (round >= context_.maxLoopIterations)
-            fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
-                 asLong(context_.maxLoopIterations));
-        context_.cancel.check();
         runGraph(cond_, condSlots_);
         if (!conditionHolds(cond_.output(0), name_.c_str())) {
             for (size_t i = 0; i < outputCount(); ++i) {
@@ -90,6 +86,7 @@ void ConditionLoop::execute() {
             }
             return;
         }
+        rounds_.begin(context_, name_);
         runGraph(body_, bodySlots_);
         for (size_t i = 0; i < outputCount(); ++i)
             if (resultSlot_[i] < 0) give(i, memory_[i], body_.output(static_cast<size_t>(resultOutput_[i])));

@@ -128,10 +128,7 @@ void CountedLoop::execute() {
 
     int64_t iteration = 0;
     for (; iteration < limit && goesOn; ++iteration) {
-        if (iteration >= context_.maxLoopIterations)
-            fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
-                 asLong(context_.maxLoopIterations));
-        context_.cancel.check();
+        rounds_.begin(context_, name_);
         startIteration(iteration);
         body_.pipeline().run();
         goesOn = conditionHolds(body_.output(0), name_.c_str());

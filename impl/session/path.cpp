@@ -113,6 +113,7 @@ class Call {
         }
         context_.observer = observer;
         context_.cancel = cancel;
+        ++context_.calls;
     }
     ~Call() {
         context_.cpu->prepareOn(nullptr);

@@ -31,6 +31,7 @@ struct SessionContext {
     int64_t maxLoopIterations = 0;
     size_t planCache = 2;             // plans of a pipeline, the one in use included
     Cancellation cancel;              // of the call under way
+    uint64_t calls = 0;               // runs and resizes, the one under way included
     RunObserver* observer = nullptr;  // of the run under way
     bool showsDevice = false;         // the observer may read values on the device (session/device_values.h)
     // Counts of what planning has made, for tests.

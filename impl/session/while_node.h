@@ -4,6 +4,7 @@
 
 #include "ops/control.h"
 #include "session/control_node.h"
+#include "session/loop_rounds.h"
 #include "session/subgraph.h"
 
 namespace mnnc {
@@ -23,6 +24,7 @@ class CountedLoop final : public ControlNode {
 
     SessionContext& context_;
     std::string name_;
+    LoopRounds rounds_;
     Subgraph body_;
     size_t carried_ = 0;                   // values that each iteration passes to the next
     std::vector<bool> constant_;           // carried values that the body returns unchanged
@@ -48,6 +50,7 @@ class ConditionLoop final : public ControlNode {
 
     SessionContext& context_;
     std::string name_;
+    LoopRounds rounds_;
     Subgraph cond_, body_;
     // One slot per formal input name of condition and body.
     std::vector<std::string> slotNames_;

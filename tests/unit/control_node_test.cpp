@@ -36,6 +36,27 @@ std::vector<uint8_t> loopNet(int trips, GoesOn goesOn = GoesOn::AsGiven) {
     return pack(whole);
 }
 
+// x(2 x 2) -> a loop of as many rounds of a loop of as many rounds.
+std::vector<uint8_t> nestedLoops(int outer, int inner) {
+    IndexNet body;
+    body.ints({});
+    const int next = body.ints({}), carried = body.input({2, 2});
+    wire::WhileParamT loop;
+    loop.body_graph = "body";
+    const int result = body.indexed(
+        wire::OpType::While, {body.constant({}, Ints{inner}), body.constant({}, Ints{1}), carried}, std::move(loop));
+    IndexNet net;
+    const int x = net.input({2, 2});
+    wire::WhileParamT around;
+    around.body_graph = "around";
+    const int whole = net.indexed(wire::OpType::While, {net.constant({}, Ints{outer}), net.constant({}, Ints{1}), x},
+                                  std::move(around));
+    wire::NetT all = net.finish({whole});
+    all.subgraphs.push_back(loopBody(GoesOn::AsGiven));
+    all.subgraphs.push_back(asGraph("around", body.finish({}), {0, next, carried}, {next, result}));
+    return pack(all);
+}
+
 struct Work {
     double flops = -1;
     bool complete = false;
@@ -63,6 +84,32 @@ TEST(ControlNode, WorkOfACountedLoop) {
             EXPECT_TRUE(workOf(session).complete);
         }
     }
+}
+
+// Runs nested loops within 12 iterations of each loop, and returns whether the limit held them up.
+bool passesLimit(int outer, int inner) {
+    mnn_schedule_config_t config;
+    mnn_session_t* session = nullptr;
+    mnn_interpreter_t* net = nullptr;
+    const std::vector<uint8_t> model = nestedLoops(outer, inner);
+    EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &net), MNN_OK);
+    EXPECT_EQ(mnn_schedule_config_init(&config, sizeof config), MNN_OK);
+    config.max_loop_iterations = 12;
+    EXPECT_EQ(mnn_session_create(net, &config, &session), MNN_OK) << mnn_last_error();
+    mnn_status status = MNN_OK;
+    for (int run = 0; run < 2 && status == MNN_OK; ++run) status = mnn_session_run(session);
+    mnn_session_destroy(&session);
+    mnn_interpreter_destroy(&net);
+    EXPECT_TRUE(status == MNN_OK || status == MNN_ERROR_LIMIT_EXCEEDED) << status;
+    return status != MNN_OK;
+}
+
+TEST(ControlNode, RoundsOfAnInnerLoopAddUp) {
+    EXPECT_FALSE(passesLimit(4, 3));
+    EXPECT_FALSE(passesLimit(12, 1));
+    EXPECT_TRUE(passesLimit(5, 3));
+    EXPECT_TRUE(passesLimit(13, 0));
+    EXPECT_TRUE(passesLimit(1, 13));
 }
 
 TEST(ControlNode, WorkOfALoopWithAConditionInItsBody) {
