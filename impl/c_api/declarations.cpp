@@ -8,11 +8,13 @@ namespace {
 // The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kDeclarationSize = sizeof(mnn_declaration_t);
 
-// The fields that every tensor has, whether its shape is known or not.
-mnn_declaration_t declarationOf(const InterpreterObject& net, int32_t id, const std::optional<Declaration>& known) {
+// Fills the fields that every tensor has, and those that follow from its shape where it is known. The mutex of
+// net.declared is locked.
+mnn_declaration_t declarationOf(InterpreterObject& net, int32_t id, const std::optional<Declaration>& known) {
     mnn_declaration_t result{};
     result.name = net.impl->model().mainGraph().tensorNames[static_cast<size_t>(id)].c_str();
-    const DeclaredTypes declared(*net.impl->net);
+    if (!net.declared.types) net.declared.types.emplace(*net.impl->net);
+    const DeclaredTypes& declared = *net.declared.types;
     result.declared_type = declared(id);
     result.format = -1;
     result.rank = -1;
@@ -32,7 +34,9 @@ mnn_status mnn_interpreter_input_info(const mnn_interpreter_t* interpreter, size
         const InterpreterUse net(interpreter);
         const std::vector<int32_t>& inputs = net->impl->model().mainGraph().inputs;
         checkIndex(index, inputs.size(), "input");
-        writeStruct(info, declarationOf(*net, inputs[index], declaredInput(*net->impl->net, inputs[index])));
+        const std::lock_guard lock(net->declared.mutex);
+        if (net->declared.inputs.empty()) net->declared.inputs = declaredInputs(*net->impl->net, inputs);
+        writeStruct(info, declarationOf(*net, inputs[index], net->declared.inputs[index]));
     });
 }
 
@@ -42,12 +46,8 @@ mnn_status mnn_interpreter_output_info(const mnn_interpreter_t* interpreter, siz
         const InterpreterUse net(interpreter);
         const std::vector<int32_t>& outputs = net->impl->model().mainGraph().outputs;
         checkIndex(index, outputs.size(), "output");
-        std::optional<Declaration> known;
-        {
-            const std::lock_guard lock(net->declared.mutex);
-            if (net->declared.outputs.empty()) net->declared.outputs = declarations(*net->impl->net, outputs);
-            known = net->declared.outputs[index];
-        }
-        writeStruct(info, declarationOf(*net, outputs[index], known));
+        const std::lock_guard lock(net->declared.mutex);
+        if (net->declared.outputs.empty()) net->declared.outputs = declarations(*net->impl->net, outputs);
+        writeStruct(info, declarationOf(*net, outputs[index], net->declared.outputs[index]));
     });
 }

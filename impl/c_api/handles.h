@@ -55,9 +55,11 @@ struct InterpreterObject {
         const std::lock_guard lock(updated.mutex);
         return updated.impl ? updated.impl : impl;
     }
-    // The model's declarations of its outputs; made on first use.
+    // The model's declarations of its inputs and outputs; made on first use.
     struct {
         std::mutex mutex;
+        std::optional<DeclaredTypes> types;
+        std::vector<Declaration> inputs;
         std::vector<std::optional<Declaration>> outputs;
     } declared;
     // Set by mnn_interpreter_release_model_keeping(). From then on, calls that need the bytes of the model are refused.

@@ -199,13 +199,19 @@ bool DeclaredTypes::shownAsHalf(int id) const {
     return (*this)(id) == static_cast<int32_t>(wire::DataType::DT_HALF) && !(maker && isConstantNode(*maker));
 }
 
-Declaration declaredInput(const Net& net, int id) {
+std::vector<Declaration> declaredInputs(const Net& net, const std::vector<int32_t>& ids) {
+    std::map<int, const InputParams*> operators;
     for (const Node& node : net.graphs[0].nodes)
-        if (node.type == OpType::Input && node.params && node.outputs[0] == id) {
-            const auto& params = node.paramsAs<InputParams>();
-            return {params.type, params.format, params.shape};
-        }
-    fail(Status::Internal, "tensor %d is no input", id);
+        if (node.type == OpType::Input && node.params)
+            operators.emplace(node.outputs[0], &node.paramsAs<InputParams>());
+    std::vector<Declaration> result;
+    result.reserve(ids.size());
+    for (const int32_t id : ids) {
+        const auto found = operators.find(id);
+        if (found == operators.end()) fail(Status::Internal, "tensor %d is no input", id);
+        result.push_back({found->second->type, found->second->format, found->second->shape});
+    }
+    return result;
 }
 
 std::vector<std::optional<Declaration>> declarations(const Net& net, const std::vector<int32_t>& ids) {

@@ -32,8 +32,8 @@ struct Declaration {
     Shape shape;  // -1: open, or it changes with an open extent
 };
 
-// The declaration by the operator of an input of the main graph.
-Declaration declaredInput(const Net& net, int id);
+// The declarations by the operators of inputs of the main graph.
+std::vector<Declaration> declaredInputs(const Net& net, const std::vector<int32_t>& ids);
 // The declarations of tensors of the main graph that follow from the declared inputs: not after values that a session
 // computes (except shape arithmetic on small integers, which is computed here), nor after control flow and operators of
 // the host. Open extents are tried with several sizes.
