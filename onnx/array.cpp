@@ -1,6 +1,7 @@
 // See array.h.
 #include "array.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -91,6 +92,19 @@ ArrayPtr intList(const std::vector<int64_t>& values) {
 
 ArrayPtr intScalar(int64_t value) {
     return intArray({}, intList({value})->ints);
+}
+
+ArrayPtr clampedInts(Dims dims, const std::vector<int64_t>& values) {
+    auto array = std::make_shared<Array>();
+    array->type = DataType::DT_INT32;
+    array->dims = std::move(dims);
+    for (const int64_t value : values) {
+        const int64_t near =
+            std::clamp<int64_t>(value, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+        array->saturated = array->saturated || near != value;
+        array->ints.push_back(static_cast<int32_t>(near));
+    }
+    return array;
 }
 
 ArrayPtr floatArray(Dims dims, std::vector<float> values) {

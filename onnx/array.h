@@ -43,6 +43,8 @@ using ArrayPtr = std::shared_ptr<const Array>;
 ArrayPtr intArray(Dims dims, std::vector<int32_t> values);
 ArrayPtr intList(const std::vector<int64_t>& values);  // of rank 1; throws Overflow beyond 32 bits
 ArrayPtr intScalar(int64_t value);
+// The same, but numbers beyond 32 bits are clamped, and the array says so.
+ArrayPtr clampedInts(Dims dims, const std::vector<int64_t>& values);
 ArrayPtr floatArray(Dims dims, std::vector<float> values);
 ArrayPtr floatScalar(float value);
 

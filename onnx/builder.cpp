@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -33,6 +34,47 @@ bool isComparison(Binary code) {
         default:
             return false;
     }
+}
+
+// Whether the operator gives right results for integers that were clamped to 32 bits: it moves them, which keeps them
+// recognisable, or compares them with others.
+bool takesClamped(OpType type, const Parameter& parameter) {
+    switch (type) {
+        case OpType::BinaryOp: {
+            const Binary code = parameter.value.AsBinaryOp()->opType;
+            return isComparison(code) || code == Binary::MINIMUM || code == Binary::MAXIMUM;
+        }
+        case OpType::Cast:
+            return parameter.value.AsCastParam()->dstT != DataType::DT_FLOAT;
+        case OpType::BroadcastTo:
+        case OpType::Concat:
+        case OpType::Flatten:
+        case OpType::GatherV2:
+        case OpType::Identity:
+        case OpType::Permute:
+        case OpType::Reshape:
+        case OpType::Select:
+        case OpType::Slice:
+        case OpType::Squeeze:
+        case OpType::StridedSlice:
+        case OpType::Tile:
+        case OpType::Unsqueeze:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// The same array, which says that numbers were clamped where it has limits of 32 bits.
+ArrayPtr markedClamped(const ArrayPtr& array) {
+    const auto isLimit = [](int32_t value) {
+        return value == std::numeric_limits<int32_t>::min() || value == std::numeric_limits<int32_t>::max();
+    };
+    if (std::none_of(array->ints.begin(), array->ints.end(), isLimit)) return array;
+    auto marked = std::make_shared<Array>(*array);
+    marked->saturated = true;
+    marked->charged = false;
+    return marked;
 }
 
 // The type of an output, from the types of the inputs alone.
@@ -196,6 +238,8 @@ void Builder::requireArraysFit() const {
 V Builder::number(double value, const Value& like) {
     auto array = std::make_shared<Array>();
     array->type = like.type;
+    if (like.type != DataType::DT_FLOAT && !(value >= -0x1p31 && value < 0x1p31))
+        fail(Status::Overflow, "the number %g does not fit into 32 bits", value);
     if (like.type == DataType::DT_FLOAT)
         array->floats = {static_cast<float>(value)};
     else if (like.type == DataType::DT_INT32)
@@ -492,16 +536,20 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
 
 // Computes the operator where the contents of all inputs are known. Returns whether all outputs are constants.
 bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs) {
-    bool allConstant = true, allKnown = true;
+    bool allConstant = true, allKnown = true, clamped = false;
     int64_t elements = 0;
     for (const V value : inputs) {
         allConstant = allConstant && value->constant;
         for (int p = 0; p < probes; ++p)
             allKnown = allKnown && value->content[p] && (value->constant || value->content[p]->count() <= kMaxFollowed);
-        elements += value->elementCount();
+        clamped = clamped || (value->content[0] && value->content[0]->saturated);
+        // Where not all are constants, the number is of no interest, and their sum may overflow.
+        const int64_t count = value->elementCount();
+        if (allConstant) elements += count;
     }
     const int64_t most = allConstant ? std::max(kMaxGrown, 4 * elements) : kMaxFollowed;
-    const bool wanted = allKnown && !isRandom(type) && !inputs.empty();
+    // An operator that is not folded refuses clamped constants when it is written.
+    const bool wanted = allKnown && !isRandom(type) && !inputs.empty() && (!clamped || takesClamped(type, parameter));
     std::vector<bool> unknown(outputs.size());  // outputs whose extents, those of both probes, are declared or open
     for (int p = 0; p < (allConstant && wanted ? 1 : probes); ++p) {
         std::vector<Operand> operands;
@@ -525,8 +573,8 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             const auto at = static_cast<size_t>(p);
             const bool known = results[i].known || results[i].content;
             if (known) value.type = results[i].type;
-            value.content[at] = results[i].content;
-            if (results[i].content) charge(*results[i].content);
+            value.content[at] = clamped && results[i].content ? markedClamped(results[i].content) : results[i].content;
+            if (value.content[at]) charge(*value.content[at]);
             if (known) {
                 value.dims[at] = results[i].dims;
                 continue;

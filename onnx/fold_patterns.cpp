@@ -55,6 +55,8 @@ class Patterns {
         return array && array->type == DataType::DT_FLOAT && array->count() == 1 ? static_cast<float>(array->realAt(0))
                                                                                  : NAN;
     }
+    // Numbers of a high rank give a result more axes than x has.
+    bool sameDims(int x, int other) const { return scope_.values[at(x)]->dims == scope_.values[at(other)]->dims; }
     // The other operand of an operator with a number near `wanted`; -1: there is none.
     int besideNumber(size_t i, float wanted, bool anyOrder = true) {
         const std::vector<int32_t>& in = op(i).inputIndexes;
@@ -126,7 +128,7 @@ class Patterns {
     // rms: without the mean.
     void writeNorm(int x, size_t end, float epsilon, bool rms) {
         const Value& value = *scope_.values[at(x)];
-        if (!value.fixed(value.rank() - 1)) return;
+        if (!value.fixed(value.rank() - 1) || !sameDims(x, result(end))) return;
         const auto width = static_cast<size_t>(value.dims[0].back());
         // Returns a list with a number for each element of the last axis.
         const auto factors = [&](size_t i) -> const Array* {
@@ -194,6 +196,7 @@ class Patterns {
             const int half = binaryMaker(beside, Binary::MUL);
             if (half < 0 || besideNumber(at(half), 0.5f) != x) return;
         }
+        if (!sameDims(x, result(end))) return;
         wire::UnaryOpT table;
         table.opType = Unary::GELU_STANDARD;
         table.T = DataType::DT_FLOAT;

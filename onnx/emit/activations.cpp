@@ -102,7 +102,9 @@ void emitShrink(Call& c) {
 }
 
 void emitGelu(Call& c) {
-    if (c.text("approximate", "none") == "tanh")
+    const std::string approximate = c.text("approximate", "none");
+    if (approximate != "none" && approximate != "tanh") refuse("the approximation '%s'", approximate.c_str());
+    if (approximate == "tanh")
         c.out(geluByTanh(c, c.in(0)));
     else
         c.out(unary(c, Unary::GELU_STANDARD, c.in(0)));

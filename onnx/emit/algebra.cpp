@@ -37,6 +37,10 @@ Term diagonal(Call& c, Term term) {
     for (size_t i = 0; i < term.labels.size(); ++i) {
         const size_t again = term.labels.find(term.labels[i], i + 1);
         if (again == std::string::npos) continue;
+        const Value& x = *term.value;
+        if (x.fixed(i) && x.fixed(again) && x.dims[0][i] != x.dims[0][again])
+            fail(Status::ComputeSizeError, "one label for axes of %lld and %lld elements", asLong(x.dims[0][i]),
+                 asLong(x.dims[0][again]));
         // Elements off the diagonal are zeroed, so that a sum over one of the two axes leaves the diagonal.
         V rows = rangeTo(c, extentOf(c, term.value, static_cast<int64_t>(i)));
         V columns = rangeTo(c, extentOf(c, term.value, static_cast<int64_t>(again)));

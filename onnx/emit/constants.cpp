@@ -16,11 +16,12 @@ void emitConstant(Call& c) {
         c.out(c.b.constant(c.tensor("value"), elem, c.b.name()));
     } else if (c.has("value_int")) {
         const int64_t number = c.integer("value_int", 0);
-        c.out(c.b.constant(intScalar(number), Elem::Int64, c.b.name()));
+        c.out(c.b.constant(clampedInts({}, {number}), Elem::Int64, c.b.name()));
     } else if (c.has("value_float")) {
         c.out(c.b.constant(floatScalar(c.real("value_float", 0)), Elem::Float, c.b.name()));
     } else if (c.has("value_ints")) {
-        c.out(c.b.constant(intList(*c.integers("value_ints")), Elem::Int64, c.b.name()));
+        const std::vector<int64_t> list = *c.integers("value_ints");
+        c.out(c.b.constant(clampedInts({static_cast<int64_t>(list.size())}, list), Elem::Int64, c.b.name()));
     } else if (c.has("value_floats")) {
         const std::vector<float> list = c.reals("value_floats");
         c.out(c.b.constant(floatArray({static_cast<int64_t>(list.size())}, list), Elem::Float, c.b.name()));

@@ -15,6 +15,17 @@ V binary(Call& c, Binary code, V a, V b) {
     return c.b.op(OpType::BinaryOp, table, {a, b});
 }
 
+void requireNoWidening(const Value& operand, const Value& x) {
+    bool fits = operand.rank() <= x.rank();
+    for (size_t i = 0; fits && i < operand.rank(); ++i) {
+        const size_t axis = x.rank() - operand.rank() + i;
+        fits = !operand.fixed(i) || operand.dims[0][i] == 1 || !x.fixed(axis) || x.dims[0][axis] == operand.dims[0][i];
+    }
+    if (!fits)
+        fail(Status::ComputeSizeError, "an operand of %s for a tensor of %s", dimsText(operand.dims[0]).c_str(),
+             dimsText(x.dims[0]).c_str());
+}
+
 V compare(Call& c, Binary code, V a, V b) {
     return c.b.alias(binary(c, code, a, b), Elem::Bool);
 }

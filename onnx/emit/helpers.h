@@ -22,6 +22,9 @@ inline V mul(Call& c, V a, V b) {
 inline V div(Call& c, V a, V b) {
     return binary(c, Binary::REALDIV, a, b);
 }
+// Throws ComputeSizeError where an operator of both, element by element, would give x more elements. Axes whose extents
+// are free are not compared.
+void requireNoWidening(const Value& operand, const Value& x);
 V compare(Call& c, Binary code, V a, V b);  // the result is a bool
 V unary(Call& c, Unary code, V x);
 V select(Call& c, V condition, V yes, V no);

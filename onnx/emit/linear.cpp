@@ -94,12 +94,17 @@ V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool tra
         } else if (isLayer(b)) {
             result = linear(c, a, b->content[0], !transB, numbers);
         }
-        if (result) return bias && !inside ? add(c, result, bias) : result;
+        if (result && (!bias || inside)) return result;
+        if (result) {
+            requireNoWidening(*bias, *result);
+            return add(c, result, bias);
+        }
     }
     if (alpha != 1) b = mul(c, b, c.b.real(alpha));
     V result = matmul(c, a, b, transA, transB);
     if (!bias || beta == 0) return result;
     if (beta != 1) bias = mul(c, bias, c.b.real(beta));
+    requireNoWidening(*bias, *result);
     return add(c, result, bias);
 }
 

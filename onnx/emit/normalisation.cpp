@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "helpers.h"
+#include "windows.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -40,6 +40,8 @@ bool isEverywhere(V list, float number, V x) {
 
 // scale x + bias. Exporters write a normalisation without parameters with ones and zeros.
 V affine(Call& c, V x, V scale, V bias) {
+    if (scale) requireNoWidening(*scale, *x);
+    if (bias) requireNoWidening(*bias, *x);
     if (!isEverywhere(scale, 1, x)) x = mul(c, x, scale);
     return isEverywhere(bias, 0, x) ? x : add(c, x, bias);
 }
@@ -195,7 +197,7 @@ void emitLrn(Call& c) {
     }
     wire::LRNT table;
     table.regionType = 0;
-    table.localSize = static_cast<int32_t>(size);
+    table.localSize = narrow(size);
     table.alpha = c.real("alpha", 1e-4f);
     table.beta = c.real("beta", 0.75f);
     table.bias = c.real("bias", 1);
@@ -205,6 +207,7 @@ void emitLrn(Call& c) {
 void emitLpNormalization(Call& c) {
     V x = c.in(0);
     const int64_t axis = axisOf(c.integer("axis", -1), x->rank()), p = c.integer("p", 2);
+    if (p != 1 && p != 2) fail(Status::BadRange, "p is %lld", asLong(p));
     V norm = p == 1 ? reduce(c, Reduction::SUM, unary(c, Unary::ABS, x), {axis}, true)
                     : unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), {axis}, true));
     // A list of zeros stays unchanged.

@@ -3,7 +3,7 @@
 
 #include "../importer.h"
 #include "base/error.h"
-#include "helpers.h"
+#include "windows.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -96,6 +96,11 @@ void emitReshape(Call& c) {
             empty->dims = list;
             for (const int64_t extent : list)
                 if (extent < 0) fail(Status::BadFormat, "a shape with both -1 and 0");
+            if (x->allFixed() && x->elementCount() != 0)
+                fail(Status::ComputeSizeError, "the elements of %s in a shape of no elements",
+                     dimsText(x->dims[0]).c_str());
+            if (!x->allFixed())
+                c.importer.note("The Reshape '" + c.b.name() + "' is valid for an input without elements alone.");
             c.out(c.b.constant(empty, x->elem));
             return;
         }
@@ -162,15 +167,17 @@ void emitTile(Call& c) {
 template <OpType type>
 void emitDepthSpace(Call& c) {
     wire::DepthSpaceParamT table;
-    table.blockSize = static_cast<int32_t>(c.integer("blocksize", 0));
-    table.mode = c.text("mode", "DCR") == "CRD" ? wire::DepthToSpaceMode::CRD : wire::DepthToSpaceMode::DCR;
+    table.blockSize = narrow(c.integer("blocksize", 0));
+    const std::string mode = c.text("mode", "DCR");
+    if (mode != "CRD" && mode != "DCR") fail(Status::BadFormat, "the mode '%s' is unknown", mode.c_str());
+    table.mode = mode == "CRD" ? wire::DepthToSpaceMode::CRD : wire::DepthToSpaceMode::DCR;
     c.out(c.b.op(type, table, {c.in(0)}));
 }
 
 void emitReverseSequence(Call& c) {
     wire::ReverseSequenceParamT table;
-    table.batchDim = static_cast<int32_t>(c.integer("batch_axis", 1));
-    table.seqDim = static_cast<int32_t>(c.integer("time_axis", 0));
+    table.batchDim = narrow(c.integer("batch_axis", 1));
+    table.seqDim = narrow(c.integer("time_axis", 0));
     c.out(c.b.op(OpType::ReverseSequence, table, {c.in(0), c.in(1)}));
 }
 

@@ -293,6 +293,8 @@ void emitResize(Call& c) {
     }
     how.policy = how.sizes ? c.text("keep_aspect_ratio_policy", "stretch") : "";
     if (how.policy == "stretch") how.policy.clear();
+    if (!how.policy.empty() && how.policy != "not_larger" && how.policy != "not_smaller")
+        fail(Status::BadFormat, "keep_aspect_ratio_policy is '%s'", how.policy.c_str());
     V given = how.scales ? how.scales : how.sizes;
     if (given->rank() != 1 || (given->fixed(0) && given->extent(0) != static_cast<int64_t>(how.axes.size())))
         fail(Status::BadFormat, "scales or sizes of %s for %zu axes", dimsText(given->dims[0]).c_str(),

@@ -62,6 +62,7 @@ void emitSlice(Call& c) {
             fail(Status::BadFormat, "%zu begins, %zu ends, %zu axes and %zu steps", begins.size(), ends.size(),
                  axes.size(), steps.size());
         for (int64_t& axis : axes) axis = axisOf(axis, x->rank());
+        (void)axesOf(axes, x->rank());  // throws BadRange where one is listed twice
         for (const int64_t step : steps)
             if (step == 0) fail(Status::BadRange, "a step of 0");
         settle(*x, axes, steps, begins, ends);
@@ -114,18 +115,22 @@ void emitSplit(Call& c) {
         inputs.push_back(fed);
     } else if (!sizes && x->fixed(static_cast<size_t>(axis))) {
         const auto parts = static_cast<int64_t>(count);
+        if (c.opset >= 18 && c.integer("num_outputs", parts) != parts)
+            fail(Status::BadFormat, "num_outputs is %lld, and it has %zu outputs", asLong(c.integer("num_outputs", 0)),
+                 count);
         const int64_t extent = x->extent(static_cast<size_t>(axis)), each = (extent + parts - 1) / parts;
+        if (c.opset < 18 && extent % parts != 0)
+            fail(Status::ComputeSizeError, "%zu equal parts of %lld elements", count, asLong(extent));
         sizes.emplace();
         for (int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<int64_t>(extent - i * each, 0, each));
     }
     if (sizes && sizes->size() != count) fail(Status::BadFormat, "%zu sizes for %zu outputs", sizes->size(), count);
-    if (count == 1) {
-        c.out(x);
-        return;
-    }
     if (sizes) {
         int64_t sum = 0;
-        for (const int64_t size : *sizes) sum += size;
+        for (const int64_t size : *sizes) {
+            if (size < 0) fail(Status::BadRange, "a part of %lld elements", asLong(size));
+            sum = checkedAdd(sum, size, "its sizes");
+        }
         const auto at = static_cast<size_t>(axis);
         bool fits = true;
         for (const Dims& dims : x->dims) fits = fits && sum == dims[at];
@@ -146,6 +151,10 @@ void emitSplit(Call& c) {
                 fail(Status::ComputeSizeError, "its sizes %s are not the %lld elements of axis %lld together",
                      dimsText(*sizes).c_str(), asLong(dims[at]), asLong(axis));
         table.slicePoints = intList(*sizes)->ints;
+    }
+    if (count == 1) {
+        c.out(x);
+        return;
     }
     const std::vector<V> parts = c.b.op(OpType::Slice, table, inputs, count);
     for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(parts[i], x->elem));

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "helpers.h"
+#include "windows.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -17,6 +17,8 @@ void emitGridSample(Call& c) {
         table.mode = wire::SampleMode::NEAREST;
     else if (mode != "bilinear" && mode != "linear")
         refuse("mode %s", mode.c_str());
+    if (padding != "zeros" && padding != "border" && padding != "reflection")
+        fail(Status::BadFormat, "the padding mode '%s' is unknown", padding.c_str());
     table.paddingMode = padding == "border"       ? wire::BorderMode::CLAMP
                         : padding == "reflection" ? wire::BorderMode::REFLECTION
                                                   : wire::BorderMode::ZEROS;
@@ -57,20 +59,23 @@ void emitAffineGrid(Call& c) {
 
 void emitRoiAlign(Call& c) {
     wire::RoiParametersT table;
-    table.pooledHeight = static_cast<int32_t>(c.integer("output_height", 1));
-    table.pooledWidth = static_cast<int32_t>(c.integer("output_width", 1));
-    table.samplingRatio = static_cast<int32_t>(c.integer("sampling_ratio", 0));
+    table.pooledHeight = narrow(c.integer("output_height", 1));
+    table.pooledWidth = narrow(c.integer("output_width", 1));
+    table.samplingRatio = narrow(c.integer("sampling_ratio", 0));
     table.spatialScale = c.real("spatial_scale", 1);
-    table.aligned = c.opset >= 16 && c.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
-    table.poolType = c.text("mode", "avg") == "max" ? wire::PoolType::MAXPOOL : wire::PoolType::AVEPOOL;
+    const std::string transform = c.text("coordinate_transformation_mode", "half_pixel"), mode = c.text("mode", "avg");
+    if ((transform != "half_pixel" && transform != "output_half_pixel") || (mode != "avg" && mode != "max"))
+        fail(Status::BadFormat, "the mode '%s' with the coordinates '%s'", mode.c_str(), transform.c_str());
+    table.aligned = c.opset >= 16 && transform == "half_pixel";
+    table.poolType = mode == "max" ? wire::PoolType::MAXPOOL : wire::PoolType::AVEPOOL;
     c.out(fromPacked(c, c.b.op(OpType::ROIAlign, table, {toPacked(c, c.in(0)), c.in(1), c.in(2)})));
 }
 
 void emitMaxRoiPool(Call& c) {
     const std::vector<int64_t> shape = c.integers("pooled_shape").value_or(std::vector<int64_t>());
     wire::RoiParametersT table;
-    table.pooledHeight = static_cast<int32_t>(shape.at(0));
-    table.pooledWidth = static_cast<int32_t>(shape.at(1));
+    table.pooledHeight = narrow(shape.at(0));
+    table.pooledWidth = narrow(shape.at(1));
     table.spatialScale = c.real("spatial_scale", 1);
     c.out(fromPacked(c, c.b.op(OpType::ROIPooling, table, {toPacked(c, c.in(0)), c.in(1)})));
 }
@@ -116,14 +121,14 @@ void emitCol2Im(Call& c) {
     const std::vector<int64_t> pads = c.integers("pads").value_or(std::vector<int64_t>{0, 0, 0, 0});
     wire::Convolution2DT table;
     table.common = std::make_unique<wire::Convolution2DCommonT>();
-    table.common->kernelY = static_cast<int32_t>(block.at(0));
-    table.common->kernelX = static_cast<int32_t>(block.at(1));
-    table.common->strideY = static_cast<int32_t>(strides.at(0));
-    table.common->strideX = static_cast<int32_t>(strides.at(1));
-    table.common->dilateY = static_cast<int32_t>(dilations.at(0));
-    table.common->dilateX = static_cast<int32_t>(dilations.at(1));
-    table.common->padY = static_cast<int32_t>(pads.at(0));
-    table.common->padX = static_cast<int32_t>(pads.at(1));
+    table.common->kernelY = narrow(block.at(0));
+    table.common->kernelX = narrow(block.at(1));
+    table.common->strideY = narrow(strides.at(0));
+    table.common->strideX = narrow(strides.at(1));
+    table.common->dilateY = narrow(dilations.at(0));
+    table.common->dilateX = narrow(dilations.at(1));
+    table.common->padY = narrow(pads.at(0));
+    table.common->padX = narrow(pads.at(1));
     table.common->pads = intList(pads)->ints;
     c.b.openRank(4);
     c.out(c.b.op(OpType::Col2Im, table, {c.in(0), c.in(1)}));
@@ -139,7 +144,8 @@ void emitMaxUnpool(Call& c) {
         fail(Status::BadFormat, "windows of %zu axes for an input of rank %zu", kernel.size(), rank);
     std::vector<int64_t> plain{x->extent(0), x->extent(1)};
     for (size_t i = 0; i < kernel.size(); ++i)
-        plain.push_back((x->extent(i + 2) - 1) * strides.at(i) + kernel[i] - pads.at(i) - pads.at(i + kernel.size()));
+        plain.push_back((x->extent(i + 2) - 1) * narrow(strides.at(i)) + narrow(kernel[i]) - narrow(pads.at(i)) -
+                        narrow(pads.at(i + kernel.size())));
     V shape = c.maybe(2) ? c.in(2) : c.b.ints(plain);
     // The indices count in the tensor that the windows produce without output_shape.
     const int64_t total = elementCount(plain, "the result");

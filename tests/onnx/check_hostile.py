@@ -115,6 +115,42 @@ def long_searches():
     yield "a branch that is not taken, for each call", net([*calls, unknown], functions=[body], domains=["own"]), ["visited"]
 
 
+def wrong_forms():
+    """Nodes that gave some result although there is none."""
+    square, row = onnx.value("x", onnx.FLOAT, [1, 4, 2, 2]), onnx.value("x", onnx.FLOAT, [1, 3])
+    for kind, attributes, given, words in (
+            ("DepthToSpace", {"blocksize": 2 ** 32 + 2}, square, "4294967298"), ("DepthToSpace", {"blocksize": 2, "mode": "DRC"}, square, "'DRC'"),
+            ("LRN", {"size": 2 ** 32 + 1}, square, "4294967297"), ("LpNormalization", {"p": 3}, X, "p is 3"),
+            ("Gelu", {"approximate": "tan"}, X, "'tan'"), ("Einsum", {"equation": "ii->i"}, X, "2 and 3 elements")):
+        yield f"{kind} with {attributes}", net([onnx.node(kind, ["x"], ["y"], **attributes)], inputs=[given], opset=20), [words]
+    one = [onnx.ints("s", [1], [1])]
+    yield "a split into one smaller part", net([onnx.node("Split", ["x", "s"], ["y"], axis=1)], one), ["[1]"]
+    yield "a split into equal parts of 3", net([onnx.node("Split", ["x"], ["y", "z"], axis=1)], opset=13), ["2 equal parts of 3"]
+    yield "a split with fewer outputs", net([onnx.node("Split", ["x"], ["y", "z"], axis=1, num_outputs=3)]), ["num_outputs is 3"]
+    parts = [onnx.ints("s", [2], [-1, 4])]
+    yield "a split with a part below 0", net([onnx.node("Split", ["x", "s"], ["y", "z"], axis=1)], parts), ["a part of -1"]
+    twice = [onnx.ints("b", [2], [0, 1]), onnx.ints("e", [2], [3, 3]), onnx.ints("a", [2], [1, 1])]
+    yield "a slice of one axis twice", net([onnx.node("Slice", ["x", "b", "e", "a"], ["y"])], twice), ["listed twice"]
+    empty = onnx.node("Reshape", ["x", "s"], ["y"], allowzero=1)
+    yield "six elements in a shape of none", net([empty], [onnx.ints("s", [2], [0, 3])]), ["no elements"]
+    norm = onnx.node("LayerNormalization", ["x", "s"], ["y"])
+    yield "a scale that widens", net([norm], [onnx.floats("s", [3], [1, 2, 3])], inputs=[onnx.value("x", onnx.FLOAT, [2, 1])]), ["an operand of [3]"]
+    gemm = onnx.node("Gemm", ["x", "w", "b"], ["y"])
+    matrix = [onnx.floats("w", [3, 2], [1] * 6), onnx.floats("b", [5, 2], [1] * 10)]
+    yield "a bias that widens", net([gemm], matrix, inputs=[row]), ["an operand of [5, 2]"]
+    resize = onnx.node("Resize", ["x", "", "", "s"], ["y"], keep_aspect_ratio_policy="larger")
+    yield "a policy that ONNX lacks", net([resize], [onnx.ints("s", [2], [4, 4])]), ["policy is 'larger'"]
+    pool = onnx.node("MaxUnpool", ["x", "i"], ["y"], kernel_shape=[1], strides=[2 ** 62 + 1])
+    yield "strides that wrap", net([pool], [onnx.ints("i", [1, 1, 5], list(range(5)))], inputs=[onnx.value("x", onnx.FLOAT, [1, 1, 5])]), \
+        ["32 bits"]
+    # Integers beyond 32 bits, in arithmetic over constants.
+    wide = [onnx.ints("p", [1], [2 ** 40]), onnx.ints("q", [1], [2 ** 40 - 5]), onnx.ints("n", [], [0]), onnx.ints("l", [], [2 ** 40]),
+            onnx.ints("d", [], [2 ** 38])]
+    for name, node in (("a difference", onnx.node("Sub", ["p", "q"], ["r"])), ("a list", onnx.node("Range", ["n", "l", "d"], ["r"])),
+                       ("a float", onnx.node("Identity", ["p"], ["r"]))):
+        yield f"{name} of numbers beyond 32 bits", net([node, onnx.node("Cast", ["r"], ["y"], to=1)], wide), ["beyond 32 bits"]
+
+
 def large_demands(folder):
     """Small files whose numbers ask for gigabytes, at once or by many nodes."""
     scalars = [onnx.ints("b", [], [2000]), onnx.ints("p", [], [4000]), onnx.ints("r", [], [2 ** 20]), onnx.floats("l", [], [0]),
@@ -250,6 +286,7 @@ def cases(folder):
     yield from large_demands(folder)
     yield from definitions()
     yield from long_searches()
+    yield from wrong_forms()
     number = [onnx.value("x", onnx.FLOAT, []), onnx.value("a", onnx.INT64, [])]
     product = onnx.graph([onnx.node("CumProd", ["x", "a"], ["y"], exclusive=1)], number, [onnx.value("y", onnx.FLOAT, [])], ())
     yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
