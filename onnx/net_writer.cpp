@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -98,7 +99,8 @@ class Writer {
     bool beside_;
     FlatBufferBuilder to_;
     std::vector<uint8_t> weights_;
-    size_t wholeRows_ = 0;  // layers whose rows are not a multiple of the block
+    std::unordered_map<const Scope*, std::map<int, Steps>> steps_;  // by tensor
+    size_t wholeRows_ = 0;                                          // layers whose rows are not a multiple of the block
     // Layers that apply the same weights, such as heads over maps of several sizes, have one table if all other content
     // is equal, too.
     struct Sharing {
@@ -306,10 +308,7 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
 
 // Describes the steps by which tensors may be kept as codes.
 Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const Scope& scope) {
-    std::map<int, Steps> known;
-    for (const Value& value : builder_.values())
-        if (value.scope == &scope && value.tensor >= 0 && value.steps && !value.constant)
-            known[value.tensor] = value.writtenSteps();
+    const std::map<int, Steps>& known = steps_[&scope];
     std::vector<Offset<wire::TensorDescribe>> all;
     for (const auto& [tensor, steps] : known) {
         const auto info = wire::CreateTensorQuantInfo(to_, steps.scale, steps.zero, -128, 127, DataType::DT_INT8);
@@ -325,6 +324,9 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
     for (const Scope& scope : builder_.scopes())
         for (const Operator& one : scope.operators) ++sharings_[one.source()].layers;
     sharings_.erase(std::weak_ptr<const Array>());
+    for (const Value& value : builder_.values())
+        if (value.tensor >= 0 && value.steps && !value.constant)
+            steps_[value.scope][value.tensor] = value.writtenSteps();
     Scope& net = builder_.scopes().front();
     const std::vector<int> ids = tensorsOf(outputs);
     std::vector<Offset<flatbuffers::String>> outputNames, tensorNames;
