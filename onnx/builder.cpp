@@ -87,6 +87,7 @@ DataType looseType(OpType type, const Parameter& parameter, const std::vector<V>
         case OpType::BinaryOp:
             return isComparison(parameter.value.AsBinaryOp()->opType) ? DataType::DT_INT32 : like(0);
         case OpType::Fill:
+        case OpType::ScatterNd:
         case OpType::Select:
             return like(1);
         case OpType::OneHot:
@@ -510,10 +511,11 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
         case OpType::Permute:
         case OpType::Scale:
         case OpType::ScatterElements:
-        case OpType::ScatterNd:
         case OpType::StridedSlice:
         case OpType::UnaryOp:
             return first;
+        case OpType::ScatterNd:  // the extents of the result are its third operand
+            return static_cast<size_t>(inputs.at(2)->elementCount());
         case OpType::Flatten:
             return 2;
         case OpType::GatherV2:

@@ -1,0 +1,17 @@
+"""What the exporters of TensorFlow, Paddle, JAX and scikit-learn write and those of torch do not."""
+import numpy as np
+from onnx import helper
+
+from cases.packing import floats, own_case
+
+
+def exporter_cases():
+    node = helper.make_node
+    # tf2onnx's Longformer: two searches find equally many places, which the importer cannot know.
+    twice = [node("Greater", ["s", "low"], ["m"]), node("NonZero", ["m"], ["p"]), node("Transpose", ["p"], ["from"], perm=[1, 0]),
+             node("GatherND", ["x", "from"], ["v"]), node("LessOrEqual", ["s", "low"], ["o"]), node("Not", ["o"], ["k"]),
+             node("NonZero", ["k"], ["q"]), node("Transpose", ["q"], ["to"], perm=[1, 0]), node("Shape", ["x"], ["shape"]),
+             node("ConstantOfShape", ["shape"], ["z"]), node("ScatterND", ["z", "to", "v"], ["w"]), node("Div", ["w", "two"], ["h"]),
+             node("Transpose", ["h"], ["y"], perm=[2, 0, 1])]
+    yield own_case("scatter_to_other_places", twice, {"x": floats(3, 4, 2), "s": floats(3, 4)}, {"low": np.float32(.2), "two": np.float32(2)},
+                   free=("x", "s"))
