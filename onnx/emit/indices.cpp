@@ -171,9 +171,12 @@ void emitNonZero(Call& c) {
 }
 
 void emitCompress(Call& c) {
-    V x = c.in(0), places = squeeze(c, placesOf(c, c.in(1)), {1});
+    V x = c.in(0), condition = c.in(1);
+    // Exporters write masks of the shape of x, which onnxruntime reads as a list.
+    if (condition->rank() != 1) condition = reshape(c, condition, {-1});
+    V places = squeeze(c, placesOf(c, condition), {1});
     if (!c.has("axis")) {
-        c.out(gatherAxis(c, reshape(c, x, {-1}), places, 0));
+        c.out(c.b.alias(gatherAxis(c, reshape(c, x, {-1}), places, 0), x->elem));
         return;
     }
     c.out(c.b.alias(gatherAxis(c, x, places, axisOf(c.integer("axis", 0), x->rank())), x->elem));

@@ -15,3 +15,6 @@ def exporter_cases():
              node("Transpose", ["h"], ["y"], perm=[2, 0, 1])]
     yield own_case("scatter_to_other_places", twice, {"x": floats(3, 4, 2), "s": floats(3, 4)}, {"low": np.float32(.2), "two": np.float32(2)},
                    free=("x", "s"))
+    # Paddle's masked_select: the condition is no list.
+    yield own_case("compress_by_mask", [node("Greater", ["x", "low"], ["m"]), node("Compress", ["x", "m"], ["y"])], {"x": floats(3, 4)},
+                   {"low": np.float32(.1)}, free=("x",))
