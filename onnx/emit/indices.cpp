@@ -96,7 +96,7 @@ void emitScatterNd(Call& c) {
 // Selects along the last axis by indices.
 void emitFeatureExtractor(Call& c) {
     V x = c.in(0), indices = c.in(1);
-    if (indices->rank() > 1) indices = reshape(c, indices, {-1});
+    if (indices->rank() != 1) indices = reshape(c, indices, {-1});  // a single number keeps the axis, too
     const int64_t axis = static_cast<int64_t>(x->rank()) - 1;
     V result = gatherAxis(c, x, indices, axis);
     c.out(x->rank() == 1 ? unsqueeze(c, result, {0}) : result);

@@ -18,3 +18,6 @@ def exporter_cases():
     # Paddle's masked_select: the condition is no list.
     yield own_case("compress_by_mask", [node("Greater", ["x", "low"], ["m"]), node("Compress", ["x", "m"], ["y"])], {"x": floats(3, 4)},
                    {"low": np.float32(.1)}, free=("x",))
+    # scikit-learn's KBinsDiscretizer: one column stays a matrix.
+    yield own_case("feature_of_one_number", [node("ArrayFeatureExtractor", ["x", "i"], ["c"], domain="ai.onnx.ml"), node("Less", ["c", "r"], ["l"]),
+                                             node("Cast", ["l"], ["y"], to=1)], {"x": floats(4, 6)}, {"i": np.array(2), "r": floats(3)}, free=("x",))
