@@ -160,8 +160,21 @@ void emitSplit(Call& c) {
     for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(parts[i], x->elem));
 }
 
+// Element i of the result is element i - before of x, modulo the extent that pads below zero leave of it.
+V wrapByPlaces(Call& c, V x, int64_t axis, V before, V after) {
+    V zero = c.b.scalar(0), extent = extentOf(c, x, axis);
+    V first = binary(c, Binary::MAXIMUM, sub(c, zero, before), zero);
+    V kept = add(c, sub(c, extent, first), binary(c, Binary::MINIMUM, after, zero));
+    V count = add(c, extent, add(c, before, after));
+    V places = sub(c, rangeTo(c, count), binary(c, Binary::MAXIMUM, before, zero));
+    places = binary(c, Binary::MOD, places, kept);
+    const bool whole = first->constant && first->array().intAt(0) == 0;
+    return gatherAxis(c, x, whole ? places : add(c, places, first), axis);
+}
+
 // The elements before an axis are copies of the last ones, and those after it of the first ones.
 V wrapAxis(Call& c, V x, int64_t axis, int64_t before, int64_t after) {
+    if (!x->fixed(static_cast<size_t>(axis))) return wrapByPlaces(c, x, axis, c.b.scalar(before), c.b.scalar(after));
     const int64_t extent = x->extent(static_cast<size_t>(axis));
     if (before < 0 || after < 0) {
         V cut = sliceAxis(c, x, axis, std::max<int64_t>(-before, 0), extent - std::max<int64_t>(-after, 0));
@@ -238,15 +251,12 @@ void emitPad(Call& c) {
             pairs = concat(c, rows, 0);
         }
         if (mode == "wrap") {
-            // Element i of the result is element i - before of the input, modulo the extent.
             for (size_t i = 0; i < rank; ++i) {
                 const auto axis = static_cast<int64_t>(i);
-                V row = sliceAxis(c, pairs, 0, axis, axis + 1), extent = extentOf(c, x, axis);
+                V row = sliceAxis(c, pairs, 0, axis, axis + 1);
                 V before = squeeze(c, sliceAxis(c, row, 1, 0, 1), {0, 1});
                 V after = squeeze(c, sliceAxis(c, row, 1, 1, 2), {0, 1});
-                V count = add(c, extent, add(c, before, after));
-                V places = binary(c, Binary::MOD, sub(c, rangeTo(c, count), before), extent);
-                x = gatherAxis(c, x, places, axis);
+                x = wrapByPlaces(c, x, axis, before, after);
             }
             c.out(c.b.alias(x, elem));
             return;
@@ -297,8 +307,8 @@ void emitTrilu(Call& c) {
 }  // namespace
 
 constexpr Entry kSlicesEntries[] = {
-    {"Pad", 1, kNewest, emitPad, "Padding; for wrap StridedSlice and Concat",
-     "Mode wrap with constant pads over free extents, or with axes that are fed."},
+    {"Pad", 1, kNewest, emitPad, "Padding; for wrap StridedSlice and Concat, or GatherV2",
+     "Mode wrap with axes that are fed."},
     {"Slice", 1, kNewest, emitSlice, "StridedSlice"},
     {"Split", 1, kNewest, emitSplit, "Slice"},
     {"Trilu", 14, kNewest, emitTrilu, "Select, with Range and BinaryOp where the extents are free"},

@@ -21,3 +21,8 @@ def exporter_cases():
     # scikit-learn's KBinsDiscretizer: one column stays a matrix.
     yield own_case("feature_of_one_number", [node("ArrayFeatureExtractor", ["x", "i"], ["c"], domain="ai.onnx.ml"), node("Less", ["c", "r"], ["l"]),
                                              node("Cast", ["l"], ["y"], to=1)], {"x": floats(4, 6)}, {"i": np.array(2), "r": floats(3)}, free=("x",))
+    # Paddle's circular padding, of pictures of any size.
+    wrapped = {"x": floats(2, 3, 4)}
+    for name, pads in ("circular", [0, 1, 2, 0, 0, 3]), ("circular_beyond_extent", [0, 4, 0, 0, 0, 9]), ("circular_cut", [0, -1, 1, 0, 2, -2]):
+        yield own_case(f"{name}_free", [node("Pad", ["x", "p"], ["y"], mode="wrap")], wrapped, {"p": np.array(pads)}, opset=19, free=("x",))
+    yield own_case("circular_cut_fed", [node("Pad", ["x", "p"], ["y"], mode="wrap")], wrapped | {"p": np.array([0, -1, 1, 0, 2, -2])}, opset=19)
