@@ -176,7 +176,8 @@ Layer readLayer(Call& c, bool transposed) {
     if (!layer.x->isFloat()) refuse("its input is of integers");
     if (layer.weight->rank() != rank)
         fail(Status::BadFormat, "weights of rank %zu for an input of rank %zu", layer.weight->rank(), rank);
-    if (rank < 3 || rank > 5) refuse("it has %zu spatial axes; there are forms for 1, 2 and 3", rank - 2);
+    if (rank < 3 || (transposed && rank > 5))
+        refuse("it has %zu spatial axes; there are forms for 1, 2 and 3", rank - 2);
     std::vector<int64_t> kernel;
     const std::vector<int64_t> given = c.integers("kernel_shape").value_or(std::vector<int64_t>());
     for (size_t i = 2; i < rank; ++i)
@@ -202,8 +203,7 @@ void requireChannels(const Layer& layer) {
              asLong(layer.out));
 }
 
-void emitConv(Call& c) {
-    Layer layer = readLayer(c, false);
+V convolved(Call& c, Layer layer) {
     layer.out = layer.weight->extent(0);
     layer.in = checkedMul(layer.weight->extent(1), layer.group, "channels");
     requireChannels(layer);
@@ -217,7 +217,52 @@ void emitConv(Call& c) {
             }
             layer.x = padWith(c, layer.x, before, after, 0);
         }
-    c.out(writeGroups(c, layer, false));
+    return writeGroups(c, layer, false);
+}
+
+// Axes whose windows have one element become parts of the batch: JAX sums over windows of all axes of a tensor.
+V overFewerAxes(Call& c, Layer layer) {
+    const Windows all = layer.windows;
+    std::vector<int64_t> flat, kept;
+    for (size_t i = 0; i < all.axes; ++i) {
+        const bool single = all.kernel[i] == 1 && all.strides[i] == 1 && all.begin[i] == 0 && all.end[i] == 0;
+        (single ? flat : kept).push_back(static_cast<int64_t>(i));
+    }
+    if (kept.empty()) {
+        kept.push_back(flat.back());
+        flat.pop_back();
+    }
+    if (kept.size() > 3) refuse("it has %zu spatial axes with windows; there are forms for 1, 2 and 3", kept.size());
+    std::vector<int64_t> order{0}, kernel{layer.weight->extent(0), layer.weight->extent(1)};
+    for (const int64_t axis : flat) order.push_back(axis + 2);
+    const auto batches = static_cast<int64_t>(order.size());
+    order.push_back(1);
+    for (const int64_t axis : kept) order.push_back(axis + 2);
+    Windows& w = layer.windows;
+    w.axes = kept.size();
+    const auto keep = [&](std::vector<int64_t>& list, const std::vector<int64_t>& from) {
+        list.clear();
+        for (const int64_t axis : kept) list.push_back(from[static_cast<size_t>(axis)]);
+    };
+    keep(w.kernel, all.kernel);
+    keep(w.strides, all.strides);
+    keep(w.dilations, all.dilations);
+    keep(w.begin, all.begin);
+    keep(w.end, all.end);
+    kernel.insert(kernel.end(), w.kernel.begin(), w.kernel.end());
+    V x = permute(c, layer.x, order);
+    layer.x = reshapeTo(c, x, concat(c, {c.b.ints({-1}), shapeOf(c, x, batches)}, 0));
+    layer.weight = reshape(c, layer.weight, kernel);
+    V y = convolved(c, layer);
+    y = reshapeTo(c, y, concat(c, {shapeOf(c, x, 0, batches), shapeOf(c, y, 1)}, 0));
+    std::vector<int64_t> back(order.size());
+    for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    return permute(c, y, back);
+}
+
+void emitConv(Call& c) {
+    const Layer layer = readLayer(c, false);
+    c.out(layer.windows.axes > 3 ? overFewerAxes(c, layer) : convolved(c, layer));
 }
 
 void emitConvTranspose(Call& c) {
@@ -314,8 +359,8 @@ void emitFusedConv(Call& c) {
 
 constexpr Entry kConvolutionsEntries[] = {
     {"Conv", 1, kNewest, emitConv, "Convolution, ConvolutionDepthwise, Convolution3D",
-     "Weights that are fed in three axes; SAME_LOWER padding over a free extent with a stride above 2, or of 2 and an "
-     "even window."},
+     "Weights that are fed in three axes; windows over more than three axes; SAME_LOWER padding over a free extent "
+     "with a stride above 2, or of 2 and an even window."},
     {"ConvInteger", 10, kNewest, emitConvInteger, "Cast, BinaryOp, Convolution, UnaryOp",
      "Exact below 2^24 for windows of one element; others may be off by 1e-5 of the largest sum."},
     {"ConvTranspose", 1, kNewest, emitConvTranspose, "Deconvolution, DeconvolutionDepthwise, ConvTranspose3D",

@@ -26,3 +26,12 @@ def exporter_cases():
     for name, pads in ("circular", [0, 1, 2, 0, 0, 3]), ("circular_beyond_extent", [0, 4, 0, 0, 0, 9]), ("circular_cut", [0, -1, 1, 0, 2, -2]):
         yield own_case(f"{name}_free", [node("Pad", ["x", "p"], ["y"], mode="wrap")], wrapped, {"p": np.array(pads)}, opset=19, free=("x",))
     yield own_case("circular_cut_fed", [node("Pad", ["x", "p"], ["y"], mode="wrap")], wrapped | {"p": np.array([0, -1, 1, 0, 2, -2])}, opset=19)
+    # jax2onnx sums over windows by a convolution over all axes of a tensor, behind an axis for the batch and one for the channel.
+    summed = [node("Unsqueeze", ["x", "front"], ["u"]), node("Conv", ["u", "w"], ["c"], strides=[1, 2, 2, 1], pads=[0, 1, 0, 0, 0, 1, 1, 0]),
+              node("Squeeze", ["c", "front"], ["y"])]
+    yield own_case("conv_over_all_axes", summed, {"x": floats(2, 5, 6, 3)}, {"w": np.ones((1, 1, 1, 3, 3, 1), np.float32), "front": np.array([0, 1])},
+                   free=("x",))
+    yield own_case("conv_with_windows_apart", [node("Conv", ["x", "w", "b"], ["y"], pads=[1, 0, 0, 2, 1, 0, 0, 2], dilations=[1, 1, 1, 2])],
+                   {"x": floats(2, 3, 5, 4, 3, 6)}, {"w": floats(4, 3, 3, 1, 1, 3), "b": floats(4)})
+    yield own_case("conv_without_windows", [node("Conv", ["x", "w"], ["y"], group=2)], {"x": floats(2, 4, 2, 3, 2, 3)}, {"w": floats(6, 2, 1, 1, 1, 1)},
+                   free=("x",))
