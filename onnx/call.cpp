@@ -29,6 +29,11 @@ const Attribute* typed(const Attribute* found, int32_t type, std::string_view na
     static constexpr const char* kTypes[] = {"of no type", "a float", "an integer", "a text",         "a tensor",
                                              "a graph",    "floats",  "integers",   "a list of texts"};
     if (!found || found->type == 0 || found->type == type) return found;
+    // Some writers give an empty list the type of another list.
+    constexpr int32_t kFirstList = 6, kLastList = 8;
+    const auto isList = [](int32_t each) { return each >= kFirstList && each <= kLastList; };
+    if (isList(found->type) && isList(type) && found->floats.empty() && found->ints.empty() && found->strings.empty())
+        return found;
     const bool known = found->type > 0 && found->type < static_cast<int32_t>(std::size(kTypes));
     fail(Status::BadFormat, "the attribute %.*s is %s, and %s is expected", static_cast<int>(name.size()), name.data(),
          known ? kTypes[found->type] : "of another type", kTypes[type]);
