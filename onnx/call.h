@@ -64,6 +64,7 @@ struct Entry {
 };
 constexpr int kNewest = 28;                          // the latest opset that the rules support
 constexpr const char* kMicrosoft = "com.microsoft";  // the domain of operators that onnxruntime's tools write
+constexpr const char* kLearned = "ai.onnx.ml";       // the domain of operators of scikit-learn's models
 
 using Family = std::span<const Entry>;
 std::span<const Entry> allEntries();

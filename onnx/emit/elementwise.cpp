@@ -158,11 +158,6 @@ void emitClip(Call& c) {
     c.out(c.b.alias(x, elem));
 }
 
-void emitBinarizer(Call& c) {
-    V above = compare(c, Binary::GREATER, c.in(0), c.b.number(static_cast<double>(c.real("threshold", 0)), *c.in(0)));
-    c.out(castTo(c, above, c.in(0)->elem));
-}
-
 }  // namespace
 
 constexpr Entry kElementwiseEntries[] = {
@@ -175,7 +170,6 @@ constexpr Entry kElementwiseEntries[] = {
     {"Asinh", 9, kNewest, emitUnary<Unary::ASINH>, "UnaryOp"},
     {"Atan", 7, kNewest, emitUnary<Unary::ATAN>, "UnaryOp"},
     {"Atanh", 9, kNewest, emitUnary<Unary::ATANH>, "UnaryOp"},
-    {"Binarizer", 1, kNewest, emitBinarizer, "BinaryOp, Cast", "", "ai.onnx.ml"},
     {"BitShift", 11, kNewest, emitBitShift, "BinaryOp", "Unsigned integers of 32 bits count as signed."},
     {"BitwiseAnd", 18, kNewest, emitBinary<Binary::BITWISE_AND>, "BinaryOp"},
     {"BitwiseNot", 18, kNewest, emitBitwiseNot, "BinaryOp"},

@@ -93,15 +93,6 @@ void emitScatterNd(Call& c) {
     c.out(c.b.alias(c.b.op(OpType::ScatterNd, parameter, {indices, c.in(2), shapeOf(c, x), x}), x->elem));
 }
 
-// Selects along the last axis by indices.
-void emitFeatureExtractor(Call& c) {
-    V x = c.in(0), indices = c.in(1);
-    if (indices->rank() != 1) indices = reshape(c, indices, {-1});  // a single number keeps the axis, too
-    const int64_t axis = static_cast<int64_t>(x->rank()) - 1;
-    V result = gatherAxis(c, x, indices, axis);
-    c.out(x->rank() == 1 ? unsqueeze(c, result, {0}) : result);
-}
-
 void emitOneHot(Call& c) {
     V indices = c.in(0), depth = c.in(1), values = c.in(2);
     const int64_t axis = axisOf(c.integer("axis", -1), indices->rank() + 1);
@@ -237,7 +228,6 @@ void emitUnique(Call& c) {
 }  // namespace
 
 constexpr Entry kIndicesEntries[] = {
-    {"ArrayFeatureExtractor", 1, kNewest, emitFeatureExtractor, "GatherV2", "", "ai.onnx.ml"},
     {"Compress", 9, kNewest, emitCompress, "Where, GatherV2"},
     {"CumProd", 26, kNewest, emitCumProd, "CumProd, with Reverse, Padding and Transpose"},
     {"CumSum", 11, kNewest, emitCumSum, "CumSum"},

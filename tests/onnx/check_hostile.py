@@ -196,6 +196,98 @@ def large_demands(folder):
     (folder / "inside" / "weights").write_bytes(bytes(4_000_000))
     same = [onnx.tensor(f"w{i}", [1_000_000], onnx.FLOAT, external={"location": f"{'./' * (i % 3)}weights"}) for i in range(1000)]
     yield "1000 tensors of the same external data", net([relu], same), ["max_memory_bytes"]
+def learned(op, outputs=("y",), features=3, **attributes):
+    """A net of one operator of ai.onnx.ml."""
+    results = [onnx.value(name, onnx.INT64 if name == "label" else onnx.FLOAT, []) for name in outputs]
+    node = onnx.node(op, ["x"], list(outputs), domain="ai.onnx.ml", **attributes)
+    return net([node], inputs=[onnx.value("x", onnx.FLOAT, ["n", features])], outputs=results, domains=["ai.onnx.ml"])
+
+
+def trees(change, op="TreeEnsembleRegressor", outputs=("y",), **more):
+    """Two trees of one comparison each, with changes."""
+    given = {"nodes_treeids": [0, 0, 0, 1, 1, 1], "nodes_nodeids": [0, 1, 2] * 2, "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"] * 2,
+             "nodes_featureids": [0] * 6, "nodes_values": [0.5] * 6, "nodes_truenodeids": [1, 0, 0] * 2, "nodes_falsenodeids": [2, 0, 0] * 2}
+    prefix = "class" if "Classifier" in op else "target"
+    given |= {f"{prefix}_treeids": [0, 0, 1, 1], f"{prefix}_nodeids": [1, 2] * 2, f"{prefix}_ids": [0] * 4, f"{prefix}_weights": [1.0] * 4}
+    return learned(op, outputs, **(given | change | more))
+
+
+def learned_cases():
+    both = ("label", "z")
+    text = ["a", "b"]
+    for name, change, part in (
+            ("a node that is missing", {"nodes_truenodeids": [7, 0, 0] * 2}, "tree 0 has no node 7"),
+            ("a node of -1", {"nodes_falsenodeids": [-1, 0, 0] * 2}, "tree 0 has no node -1"),
+            ("a tree that leads back to its root", {"nodes_truenodeids": [0, 0, 0] * 2}, "lead back to one another"),
+            ("two nodes of one name", {"nodes_nodeids": [0, 1, 1] * 2}, "tree 0 has two nodes 1"),
+            ("nodes of trees in turns", {"nodes_treeids": [0, 1] * 3}, "do not follow one another"),
+            ("fewer modes than nodes", {"nodes_modes": ["LEAF"]}, "nodes_modes has 1 numbers in place of 6"),
+            ("more thresholds than nodes", {"nodes_values": [0.5] * 9}, "nodes_values has 9 numbers"),
+            ("fewer features than nodes", {"nodes_featureids": [0]}, "nodes_featureids has 1 numbers"),
+            ("missing values of other nodes", {"nodes_missing_value_tracks_true": [1]}, "nodes_missing_value_tracks_true has 1 numbers"),
+            ("no nodes", {"nodes_treeids": []}, "it has no nodes"),
+            ("a mode that ONNX lacks", {"nodes_modes": ["BRANCH_MEMBER", "LEAF", "LEAF"] * 2}, "the mode 'BRANCH_MEMBER'"),
+            ("a feature of 3", {"nodes_featureids": [3] * 6}, "feature 3 of 3"),
+            ("a feature of -1", {"nodes_featureids": [-1] * 6}, "feature -1 of 3"),
+            ("a feature of 2^40", {"nodes_featureids": [2 ** 40] * 6}, "feature 1099511627776 of 3"),
+            ("a threshold that is NaN", {"nodes_values": [float("nan")] * 6}, "a threshold that is no number"),
+            ("a weight of another tree", {"target_treeids": [0, 0, 1, 2]}, "tree 2 has no node 2"),
+            ("a weight of another node", {"target_nodeids": [1, 2, 1, 5]}, "tree 1 has no node 5"),
+            ("a weight of another target", {"target_ids": [0, 0, 0, 1]}, "column 1 of 1"),
+            ("two weights of a leaf", {"target_nodeids": [1, 1, 1, 2]}, "two weights"),
+            ("fewer weights than leaves have", {"target_weights": [1.0]}, "target_treeids has 4 numbers in place of 1"),
+            ("2^62 targets", {"n_targets": 2 ** 62}, ""),
+            ("2^30 targets", {"n_targets": 2 ** 30}, "max_memory_bytes"),
+            ("no targets", {"n_targets": 0}, "0 columns"),
+            ("base values of other targets", {"base_values": [1.0, 2.0]}, "base_values has 2 numbers"),
+            ("an aggregate that ONNX lacks", {"aggregate_function": "MEDIAN"}, "'MEDIAN'"),
+            ("a transform without a form", {"post_transform": "PROBIT"}, "'PROBIT'")):
+        yield name, trees(change), [part]
+    count = 4000
+    chain = {"nodes_treeids": [0] * count, "nodes_nodeids": list(range(count)), "nodes_modes": ["BRANCH_LT"] * (count - 1) + ["LEAF"],
+             "nodes_featureids": [0] * count, "nodes_values": [0.0] * count, "nodes_truenodeids": [count - 1] * count,
+             "nodes_falsenodeids": list(range(1, count)) + [0], "target_treeids": [0], "target_nodeids": [count - 1], "target_ids": [0],
+             "target_weights": [1.0]}
+    yield "a tree of 3999 levels", trees(chain), ["trees of 3999 levels"]
+    yield "features of a free number", learned("TreeEnsembleRegressor", features="f", nodes_treeids=[0], nodes_nodeids=[0], nodes_modes=["LEAF"],
+                                               nodes_featureids=[0], nodes_values=[0.0], nodes_truenodeids=[0], nodes_falsenodeids=[0]), ["free extent"]
+    forest = "TreeEnsembleClassifier"
+    yield "a class of 2 labels", trees({"class_ids": [2] * 4}, forest, both, classlabels_int64s=[0, 1]), ["column 2 of 2"]
+    yield "a label beyond 32 bits", trees({}, forest, both, classlabels_int64s=[0, 2 ** 40]), ["does not fit into 32 bits"]
+    yield "one label", trees({}, forest, both, classlabels_int64s=[0]), ["1 labels in place of two or more"]
+    for op, label in ((forest, "classlabels_strings"), ("LinearClassifier", "classlabels_strings"), ("SVMClassifier", "classlabels_strings")):
+        yield f"text labels of {op}", trees({}, op, both, **{label: text}), ["labels that are text"]
+    yield "text as keys", learned("LabelEncoder", keys_strings=text, values_int64s=[1, 2]), [""]
+    yield "text as categories", learned("OneHotEncoder", cats_strings=text), ["categories that are text"]
+    yield "scales of other features", learned("Scaler", scale=[1.0] * 4, offset=[1.0] * 4), ["offset has 4 numbers in place of 3"]
+    yield "no scales", learned("Scaler"), ["it has no scale"]
+    yield "a norm that ONNX lacks", learned("Normalizer", norm="L3"), ["the norm 'L3'"]
+    yield "values of other features", learned("Imputer", imputed_value_floats=[1.0] * 2), ["imputed_value_floats has 2 numbers"]
+    yield "coefficients of other features", learned("LinearRegressor", coefficients=[1.0] * 4), ["coefficients has 4 numbers in place of 3"]
+    yield "2^62 targets of coefficients", learned("LinearRegressor", coefficients=[1.0] * 4, targets=2 ** 62), ["4 coefficients for"]
+    yield "intercepts of other targets", learned("LinearRegressor", coefficients=[1.0] * 3, intercepts=[1.0] * 2), ["intercepts has 2 numbers"]
+    yield "intercepts of other labels", learned("LinearClassifier", both, coefficients=[1.0] * 6, intercepts=[1.0] * 2,
+                                                classlabels_ints=[0, 1, 2]), ["2 intercepts for 3 labels"]
+    for width in 2 ** 62, -1:
+        yield f"a row of {width} features", learned("FeatureVectorizer", inputdimensions=[width]), [f"inputdimensions has the number {width}"]
+    vectors = dict(kernel_type="RBF", kernel_params=[0.5, 0.0, 0.0], support_vectors=[1.0] * 6, rho=[0.1])
+    for name, change, part in (("2^62 vectors", {"n_supports": 2 ** 62}, "support vectors"), ("-1 vectors", {"n_supports": -1}, "-1 support vectors"),
+                               ("vectors of other features", {"n_supports": 3}, "support_vectors has 6 numbers in place of 9"),
+                               ("fewer coefficients than vectors", {"n_supports": 2, "coefficients": [1.0]}, "coefficients has 1 numbers"),
+                               ("two parameters", {"n_supports": 2, "kernel_params": [1.0] * 2}, "kernel_params has 2 numbers"),
+                               ("a kernel that ONNX lacks", {"n_supports": 2, "kernel_type": "COSINE"}, "'COSINE'"),
+                               ("two offsets", {"rho": [1.0] * 2}, "rho has 2 numbers")):
+        yield name, learned("SVMRegressor", **(vectors | change)), [part]
+    vectors |= dict(classlabels_ints=[0, 1], vectors_per_class=[1, 1], coefficients=[1.0] * 2)
+    for name, change, part in (("a class of 2^62 vectors", {"vectors_per_class": [2 ** 62, 2]}, "a class has"),
+                               ("a class of -1 vectors", {"vectors_per_class": [-1, 3]}, "a class has -1 vectors"),
+                               ("vectors of three classes", {"vectors_per_class": [1, 1, 0]}, "vectors_per_class has 3 numbers"),
+                               ("coefficients of other vectors", {"coefficients": [1.0] * 3}, "coefficients has 3 numbers"),
+                               ("probabilities of other pairs", {"prob_a": [1.0] * 2, "prob_b": [1.0] * 2}, "prob_a has 2 numbers"),
+                               ("factors without offsets", {"prob_a": [1.0]}, "prob_b has 0 numbers"),
+                               ("no vectors", {"vectors_per_class": [0, 0], "coefficients": []}, "0 support vectors"),
+                               ("10^5 classes", {"classlabels_ints": list(range(10 ** 5))}, "max_memory_bytes")):
+        yield name, learned("SVMClassifier", both, **(vectors | change)), [part]
 
 
 def cases(folder):
@@ -290,6 +382,7 @@ def cases(folder):
     number = [onnx.value("x", onnx.FLOAT, []), onnx.value("a", onnx.INT64, [])]
     product = onnx.graph([onnx.node("CumProd", ["x", "a"], ["y"], exclusive=1)], number, [onnx.value("y", onnx.FLOAT, [])], ())
     yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
+    yield from learned_cases()
     yield "no bytes", b"", ["empty"]
     yield "a picture", b"\x89PNG\r\n\x1a\n" + bytes(64), [""]
     yield "a size of 2^60", onnx.varint(7 << 3 | 2) + onnx.varint(2 ** 60) + bytes(8), ["are left"]

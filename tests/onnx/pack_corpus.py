@@ -22,6 +22,7 @@ from cases.exporters import exporter_cases
 from cases.users_files import beside_cases, detector_cases, file_cases
 from cases.free import free_cases, guessed_cases
 from cases.layers import deformable_cases, layer_cases
+from cases.learned import learned_cases
 from cases.nets import whole_net_cases
 from cases.node_tests import freed_node_tests, node_tests
 from cases.operators import operator_cases, resize_cases
@@ -34,7 +35,7 @@ from cases.windows import window_cases
 MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_cases, recurrent_cases, chain_cases, stepwise_cases,
           free_cases, layer_cases, rms_cases, rounded_cases, freed_node_tests, optimised_cases, deformable_cases, whole_net_cases,
           guessed_cases, resize_cases, window_cases, beside_cases, file_cases, detector_cases, branch_cases,
-          exporter_cases)
+          exporter_cases, learned_cases)
 
 
 def unchanged(before, case):

@@ -26,8 +26,9 @@ def field(number, value):
 def attribute(name, value):
     kinds = {int: (3, 2), float: (2, 1), str: (4, 3)}
     if isinstance(value, list):
-        body = b"".join(field(8, one) for one in value)
-        return field(5, field(1, name) + body + field(20, 7))
+        number, kind = {float: (7, 6), str: (9, 8)}.get(type(next(iter(value), 0)), (8, 7))
+        body = b"".join(field(number, one) for one in value)
+        return field(5, field(1, name) + body + field(20, kind))
     if isinstance(value, bytes):  # a graph
         return field(5, field(1, name) + field(6, value) + field(20, 5))
     number, kind = kinds[type(value)]

@@ -7,6 +7,7 @@ import corpus_files
 
 
 MOST_BYTES = 40_000
+LEARNED = "ai.onnx.ml"
 NARROWED = {"int64": np.int32, "bool": np.int32, "float64": np.float32, "float16": np.float32, "uint32": np.int32,
             "int16": np.int32, "uint16": np.int32, "uint64": np.int32}
 
@@ -48,20 +49,21 @@ def codes(kind, *shape):
 
 
 KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.int32): TensorProto.INT32,
-         np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL}
+         np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL,
+         np.dtype(np.float64): TensorProto.DOUBLE}
 
 
 def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None, plain=False,
-             declared=None):
+             declared=None, learned=3):
     """Adds a case with onnxruntime's results. same: nodes with the same meaning, where it does not run these. plain:
     without onnxruntime's optimisations, which turn float weights into codes. free: names of inputs whose extents have
     names in the model, or a dictionary of names with such axes. tolerance: for codes, their maximum difference. declared:
-    the shapes that the model states for outputs."""
+    the shapes that the model states for outputs. learned: the opset of ai.onnx.ml."""
     open_axes = free if isinstance(free, dict) else {key: range(feed[key].ndim) for key in free}
     shapes = {key: [f"{key}{i}" if i in open_axes.get(key, ()) else extent for i, extent in enumerate(array.shape)]
               for key, array in feed.items()}
     inputs = [helper.make_tensor_value_info(key, KINDS[array.dtype], shapes[key]) for key, array in feed.items()]
-    others = [helper.make_opsetid(domain, 1) for domain in sorted({one.domain for one in nodes} - {""})]
+    others = [helper.make_opsetid(domain, learned if domain == LEARNED else 1) for domain in sorted({one.domain for one in nodes} - {""})]
     initializers = [value if isinstance(value, TensorProto) else numpy_helper.from_array(value, key) for key, value in (constants or {}).items()]
 
     def model(kinds, nodes=nodes):
