@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 
-#include "base/checked.h"
 #include "base/error.h"
 
 namespace mnnc::onnx {
@@ -97,32 +96,6 @@ DataType looseType(OpType type, const Parameter& parameter, const std::vector<V>
     }
 }
 
-// The bytes of the arrays in an operator's table.
-uint64_t tableBytes(const wire::OpParameterUnion& main) {
-    uint64_t bytes = 0;
-    const auto count = [&bytes](const auto& array) { bytes += array.size() * sizeof *array.data(); };
-    if (const wire::Convolution2DT* layer = main.AsConvolution2D()) {
-        count(layer->weight);
-        count(layer->bias);
-        if (layer->quanParameter) {
-            count(layer->quanParameter->buffer);
-            count(layer->quanParameter->alpha);
-        }
-    } else if (const wire::Convolution3DT* volume = main.AsConvolution3D()) {
-        count(volume->weight);
-        count(volume->bias);
-    } else if (const wire::LayerNormT* norm = main.AsLayerNorm()) {
-        count(norm->gamma);
-        count(norm->beta);
-    } else if (const wire::ScaleT* scale = main.AsScale()) {
-        count(scale->scaleData);
-        count(scale->biasData);
-    } else if (const wire::PReluT* slopes = main.AsPRelu()) {
-        count(slopes->slope);
-    }
-    return bytes;
-}
-
 }  // namespace
 
 std::string shortName(std::string_view name) {
@@ -189,17 +162,6 @@ V Builder::newValue(const std::string& name) {
     return &value;
 }
 
-void Builder::take(uint64_t bytes) {
-    budget_.take(bytes);
-    taken_ += bytes;
-}
-
-void Builder::charge(const Array& array) {
-    if (array.charged) return;
-    take(array.byteSize());
-    array.charged = true;
-}
-
 V Builder::constant(const ArrayPtr& array, Elem elem, const std::string& name) {
     charge(*array);
     V value = newValue(name);
@@ -209,31 +171,6 @@ V Builder::constant(const ArrayPtr& array, Elem elem, const std::string& name) {
     value->content = {array, array};
     value->constant = true;
     return value;
-}
-
-void Builder::requireRoom(const std::vector<int64_t>& extents) const {
-    int64_t bytes = sizeof(float);
-    for (const int64_t extent : extents) {
-        if (extent < 0) fail(Status::BadRange, "a constant of %lld numbers", asLong(extent));
-        bytes = checkedMul(bytes, extent, "a constant");
-    }
-    budget_.require(static_cast<uint64_t>(bytes));
-}
-
-void Builder::requireArraysFit() const {
-    uint64_t bytes = 0;
-    for (const Scope& scope : scopes_) {
-        if (&scope != &scopes_.front() && scope.name.empty()) continue;
-        for (const Operator& one : scope.operators) {
-            bytes += tableBytes(one.op.main) + (one.weights ? one.weights->byteSize() : 0) +
-                     (one.constant ? one.constant->byteSize() : 0);
-            if (bytes > budget_.most())
-                fail(Status::LimitExceeded,
-                     "the net has more than %llu bytes of constants, those that several operators share counted for "
-                     "each: max_memory_bytes allows no more",
-                     static_cast<unsigned long long>(budget_.most()));
-        }
-    }
 }
 
 V Builder::number(double value, const Value& like) {
@@ -628,7 +565,7 @@ void Builder::append(OpType type, const Parameter& parameter, const std::vector<
     std::vector<int32_t> ids;
     ids.reserve(inputs.size());
     for (const V value : inputs) ids.push_back(tensorOf(value));
-    take(tableBytes(parameter.value));
+    chargeTable(parameter.value);
     Operator& added = scope_->operators.emplace_back();
     added.op.type = type;
     added.op.main = parameter.value;

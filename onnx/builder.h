@@ -277,6 +277,7 @@ class Builder {
     void addTensor(V value);
     void take(uint64_t bytes);
     void charge(const Array& array);
+    void chargeTable(const wire::OpParameterUnion& table);
     V newValue(const std::string& name);
     Operand operand(const Value& value, size_t probe, bool all) const;
     // The rank of the first output, from types and ranks alone; throws the error `refused` where it is unknown.

@@ -23,20 +23,27 @@ V Call::in(size_t i) {
 
 namespace {
 
-// The attribute, if it is of this type (AttributeProto.type); models of before IR version 2 do not say it. Throws
-// BadFormat.
-const Attribute* typed(const Attribute* found, int32_t type, std::string_view name) {
-    static constexpr const char* kTypes[] = {"of no type", "a float", "an integer", "a text",         "a tensor",
-                                             "a graph",    "floats",  "integers",   "a list of texts"};
-    if (!found || found->type == 0 || found->type == type) return found;
-    // Some writers give an empty list the type of another list.
-    constexpr int32_t kFirstList = 6, kLastList = 8;
-    const auto isList = [](int32_t each) { return each >= kFirstList && each <= kLastList; };
-    if (isList(found->type) && isList(type) && found->floats.empty() && found->ints.empty() && found->strings.empty())
+// AttributeProto.type.
+enum class AttributeType : int32_t { None, Float, Int, String, Tensor, Graph, Floats, Ints, Strings };
+
+constexpr const char* kTypeNames[] = {"of no type", "a float", "an integer", "a text",         "a tensor",
+                                      "a graph",    "floats",  "integers",   "a list of texts"};
+
+bool isList(AttributeType type) {
+    return type >= AttributeType::Floats && type <= AttributeType::Strings;
+}
+
+// Returns the attribute where it has this type, or none, as in models of before IR version 2. Some writers give an
+// empty list the type of another list. Throws BadFormat for other types.
+const Attribute* typed(const Attribute* found, AttributeType wanted, std::string_view name) {
+    if (!found) return found;
+    const auto type = static_cast<AttributeType>(found->type);
+    if (type == AttributeType::None || type == wanted) return found;
+    if (isList(type) && isList(wanted) && found->floats.empty() && found->ints.empty() && found->strings.empty())
         return found;
-    const bool known = found->type > 0 && found->type < static_cast<int32_t>(std::size(kTypes));
+    const bool known = found->type > 0 && found->type < static_cast<int32_t>(std::size(kTypeNames));
     fail(Status::BadFormat, "the attribute %.*s is %s, and %s is expected", static_cast<int>(name.size()), name.data(),
-         known ? kTypes[found->type] : "of another type", kTypes[type]);
+         known ? kTypeNames[found->type] : "of another type", kTypeNames[static_cast<int32_t>(wanted)]);
 }
 
 }  // namespace
@@ -53,33 +60,33 @@ const Attribute* Call::attribute(std::string_view name) const {
 }
 
 int64_t Call::integer(std::string_view name, int64_t otherwise) const {
-    const Attribute* found = typed(attribute(name), 2, name);
+    const Attribute* found = typed(attribute(name), AttributeType::Int, name);
     return found ? found->i : otherwise;
 }
 
 float Call::real(std::string_view name, float otherwise) const {
-    const Attribute* found = typed(attribute(name), 1, name);
+    const Attribute* found = typed(attribute(name), AttributeType::Float, name);
     return found ? found->f : otherwise;
 }
 
 std::string Call::text(std::string_view name, std::string_view otherwise) const {
-    const Attribute* found = typed(attribute(name), 3, name);
+    const Attribute* found = typed(attribute(name), AttributeType::String, name);
     return std::string(found ? found->s : otherwise);
 }
 
 std::optional<std::vector<int64_t>> Call::integers(std::string_view name) const {
-    const Attribute* found = typed(attribute(name), 7, name);
+    const Attribute* found = typed(attribute(name), AttributeType::Ints, name);
     if (!found) return std::nullopt;
     return found->ints;
 }
 
 std::vector<float> Call::reals(std::string_view name) const {
-    const Attribute* found = typed(attribute(name), 6, name);
+    const Attribute* found = typed(attribute(name), AttributeType::Floats, name);
     return found ? found->floats : std::vector<float>();
 }
 
 std::vector<std::string> Call::texts(std::string_view name) const {
-    const Attribute* found = typed(attribute(name), 8, name);
+    const Attribute* found = typed(attribute(name), AttributeType::Strings, name);
     return found ? std::vector<std::string>(found->strings.begin(), found->strings.end()) : std::vector<std::string>();
 }
 
