@@ -16,7 +16,7 @@ import onnxruntime
 import corpus_files
 from cases.attention import attention_cases
 from cases.branches import branch_cases
-from cases.chains import chain_cases, rms_cases
+from cases.chains import chain_cases, higher_rank_cases, rms_cases
 from cases.control import control_cases
 from cases.exporters import exporter_cases
 from cases.users_files import beside_cases, detector_cases, file_cases
@@ -35,7 +35,7 @@ from cases.windows import window_cases
 MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_cases, recurrent_cases, chain_cases, stepwise_cases,
           free_cases, layer_cases, rms_cases, rounded_cases, freed_node_tests, optimised_cases, deformable_cases, whole_net_cases,
           guessed_cases, resize_cases, window_cases, beside_cases, file_cases, detector_cases, branch_cases,
-          exporter_cases, learned_cases)
+          exporter_cases, learned_cases, higher_rank_cases)
 
 
 def unchanged(before, case):

@@ -48,3 +48,17 @@ def rms_cases():
             ("by_row", [power, *root, node("Div", ["x", "r"], ["n"]), node("Mul", ["n", "h"], ["y"])]),
             ("of_another", [power, *root, node("Neg", ["x"], ["z"]), node("Abs", ["z"], ["w"]), node("Div", ["w", "r"], ["y"])])):
         yield own_case(f"rms_{name}", nodes, {"x": floats(3, 5, 6)}, c, opset=13)
+
+
+def higher_rank_cases():
+    """Groups whose constants have more axes than x, so that the result has them, too."""
+    node = helper.make_node
+    real = np.float32
+    gelu = [node("Div", ["x", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "one"], ["o"]), node("Mul", ["x", "o"], ["p"]),
+            node("Mul", ["p", "half"], ["y"])]
+    yield own_case("gelu_of_more_axes", gelu, {"x": floats(2, 3)},
+                   {"root": real(2 ** .5), "one": real(1), "half": np.full((1, 1, 1), .5, np.float32)})
+    norm = [node("ReduceMean", ["x"], ["m"], axes=[-1]), node("Sub", ["x", "m"], ["c"]), node("Mul", ["c", "c"], ["q"]),
+            node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "eps"], ["a"]), node("Sqrt", ["a"], ["r"]),
+            node("Div", ["c", "r"], ["y"])]
+    yield own_case("layer_norm_of_more_axes", norm, {"x": floats(4, 6)}, {"eps": np.full((1, 1, 1), 1e-5, np.float32)}, opset=17)
