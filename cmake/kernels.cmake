@@ -11,6 +11,8 @@ target_compile_options(mnn_c_kernels PRIVATE -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # Most loops of kernels that copy or clear are a few vectors long, shorter than a call of memcpy() or memset().
   target_compile_options(mnn_c_kernels PRIVATE -fno-tree-loop-distribute-patterns)
+  # Tiles have outer loops whose last round differs. GCC would give that round a copy of the whole tile.
+  target_compile_options(mnn_c_kernels PRIVATE -fno-split-loops)
   # Highway ignores these warnings of GCC's intrinsics by pragmas, which a precompiled header does not keep.
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     target_compile_options(mnn_c_kernels PRIVATE -Wno-uninitialized -Wno-maybe-uninitialized)
