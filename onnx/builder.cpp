@@ -225,7 +225,7 @@ V Builder::codesOf(V real, Elem elem) {
     return value;
 }
 
-Operator* Builder::maker(V value) {
+Operator* Builder::producer(V value) {
     if (value->constant || value->scope != scope_ || value->tensor < 0) return nullptr;
     for (size_t i = scope_->operators.size(); i-- > 0;)
         for (const int id : scope_->operators[i].op.outputIndexes)

@@ -197,7 +197,7 @@ class Builder {
         scope_->operators.back().transposed = transposed;
     }
     // The operator of this scope that produces a value; null: there is none.
-    Operator* maker(V value);
+    Operator* producer(V value);
 
     // ---- Operators ----
     // Adds an operator, or folds it. name() determines the names of its outputs.

@@ -57,9 +57,9 @@ class Branches {
 
     // The convolution that produces a tensor with a single consumer.
     Layer layerOf(int tensor) {
-        const int maker = links_.maker(tensor);
-        if (maker < 0 || !links_.usedOnce(tensor) || scope_.values[at(tensor)]->steps) return {};
-        Operator& made = scope_.operators[at(maker)];
+        const int producer = links_.producer(tensor);
+        if (producer < 0 || !links_.usedOnce(tensor) || scope_.values[at(tensor)]->steps) return {};
+        Operator& made = scope_.operators[at(producer)];
         wire::Convolution2DT* table = made.op.main.AsConvolution2D();
         const bool isConvolution = made.op.type == OpType::Convolution || made.op.type == OpType::ConvolutionDepthwise;
         if (!isConvolution || !table || !table->common || made.op.inputIndexes.size() != 1) return {};
@@ -85,19 +85,19 @@ class Branches {
     };
     ScaleBranch scaleOf(int tensor) {
         ScaleBranch branch;
-        branch.out = onlyMaker(tensor, OpType::ConvertTensor);
+        branch.out = onlyProducer(tensor, OpType::ConvertTensor);
         if (branch.out < 0) return {};
-        branch.scale = onlyMaker(op(branch.out).inputIndexes[0], OpType::Scale);
+        branch.scale = onlyProducer(op(branch.out).inputIndexes[0], OpType::Scale);
         if (branch.scale < 0) return {};
-        branch.into = onlyMaker(op(branch.scale).inputIndexes[0], OpType::ConvertTensor);
+        branch.into = onlyProducer(op(branch.scale).inputIndexes[0], OpType::ConvertTensor);
         branch.table = branch.into < 0 ? nullptr : op(branch.scale).main.AsScale();
         return branch;
     }
     // The operator of this type that produces a tensor with a single consumer; -1: there is none.
-    int onlyMaker(int tensor, OpType type) {
-        const int maker = links_.maker(tensor);
-        const bool fits = maker >= 0 && links_.usedOnce(tensor) && !scope_.values[at(tensor)]->steps;
-        return fits && op(maker).type == type ? maker : -1;
+    int onlyProducer(int tensor, OpType type) {
+        const int producer = links_.producer(tensor);
+        const bool fits = producer >= 0 && links_.usedOnce(tensor) && !scope_.values[at(tensor)]->steps;
+        return fits && op(producer).type == type ? producer : -1;
     }
 
     bool foldSum(size_t i) {
@@ -110,7 +110,7 @@ class Branches {
             if (!sameExtents(kept, result) || !sameExtents(merged, result)) continue;
             const Layer host = layerOf(kept);
             if (!host || (!takesLayer(host, merged) && !takesScale(host, merged))) continue;
-            links_.setMaker(result, links_.maker(kept));
+            links_.setProducer(result, links_.producer(kept));
             host.made->op.outputIndexes = {result};
             removed_[i] = true;
             return true;
@@ -143,7 +143,7 @@ class Branches {
                 for (size_t column = 0; column < columns; ++column) to[column] += *from++;
             }
         for (size_t o = 0; o < host.outputs(); ++o) host.table->bias[o] += other.table->bias[o];
-        removed_[at(links_.maker(tensor))] = true;
+        removed_[at(links_.producer(tensor))] = true;
         return true;
     }
 

@@ -28,10 +28,10 @@ class Folding {
   private:
     // A convolution can clamp its result itself: the activation after it becomes its parameter.
     void foldActivation(size_t i) {
-        const int tensor = scope_.operators[i].op.inputIndexes[0], maker = links_.maker(tensor);
-        if (maker < 0 || !links_.usedOnce(tensor) || !sameSteps(tensor, scope_.operators[i].op.outputIndexes[0]))
+        const int tensor = scope_.operators[i].op.inputIndexes[0], producer = links_.producer(tensor);
+        if (producer < 0 || !links_.usedOnce(tensor) || !sameSteps(tensor, scope_.operators[i].op.outputIndexes[0]))
             return;
-        wire::OpT& made = op(maker);
+        wire::OpT& made = op(producer);
         if (made.type == OpType::Convolution3D) {
             cutWith(i, made, made, made.main.AsConvolution3D());
         } else if (made.type == OpType::Convolution || made.type == OpType::ConvolutionDepthwise) {
@@ -60,7 +60,7 @@ class Folding {
             table->common->relu6 = true;
         else
             return;
-        take(last, cut.outputIndexes[0], links_.maker(cut.inputIndexes[0]));
+        take(last, cut.outputIndexes[0], links_.producer(cut.inputIndexes[0]));
         removed_[i] = true;
     }
 
@@ -90,9 +90,9 @@ class Folding {
 
     // The convolution with constant weights that produces a tensor with a single consumer.
     Layer convolution(int tensor) {
-        const int maker = links_.maker(tensor);
-        if (maker < 0 || !links_.usedOnce(tensor) || scope_.values[at(tensor)]->steps) return {};
-        Operator& made = scope_.operators[at(maker)];
+        const int producer = links_.producer(tensor);
+        if (producer < 0 || !links_.usedOnce(tensor) || scope_.values[at(tensor)]->steps) return {};
+        Operator& made = scope_.operators[at(producer)];
         wire::OpParameterUnion& main = made.op.main;
         switch (made.op.type) {
             case OpType::Convolution:
@@ -143,16 +143,16 @@ class Folding {
         return x.rank() > 1 && x.fixed(1) ? static_cast<size_t>(x.dims[0][1]) : 0;
     }
 
-    void take(wire::OpT& made, int tensor, int maker) {
+    void take(wire::OpT& made, int tensor, int producer) {
         made.outputIndexes = {tensor};
-        links_.setMaker(tensor, maker);
+        links_.setProducer(tensor, producer);
     }
 
     void foldScale(size_t i) {
         const wire::OpT& scale = scope_.operators[i].op;
         const wire::ScaleT* table = scale.main.AsScale();
         const int packed = scale.inputIndexes[0], result = scale.outputIndexes[0];
-        const int into = links_.maker(packed), out = links_.onlyReader(result);
+        const int into = links_.producer(packed), out = links_.onlyConsumer(result);
         if (!table || into < 0 || out < 0 || !links_.usedOnce(packed)) return;
         if (op(into).type != OpType::ConvertTensor || op(out).type != OpType::ConvertTensor) return;
         const Layer layer = convolution(op(into).inputIndexes[0]);
@@ -160,14 +160,14 @@ class Folding {
             table->biasData.size() != table->scaleData.size() ||
             !apply(layer, table->scaleData, table->biasData, inputsOf(layer)))
             return;
-        const int maker = links_.maker(op(into).inputIndexes[0]);
-        take(layer.made->op, op(out).outputIndexes[0], maker);
+        const int producer = links_.producer(op(into).inputIndexes[0]);
+        take(layer.made->op, op(out).outputIndexes[0], producer);
         removed_[at(into)] = removed_[i] = removed_[at(out)] = true;
     }
 
     // The product of a layer, [M, N, 1, 1], before its Reshape to [..., N].
     Layer product(int tensor) {
-        const int reshape = links_.maker(tensor);
+        const int reshape = links_.producer(tensor);
         if (reshape < 0 || !links_.usedOnce(tensor) || op(reshape).type != OpType::Reshape) return {};
         const int flat = op(reshape).inputIndexes[0];
         const Value* value = scope_.values[at(flat)];
@@ -181,7 +181,7 @@ class Folding {
     // Folds a number for each column of a layer.
     bool foldBias(size_t i, int tensor, int other) {
         const Layer layer = product(tensor);
-        const int constant = links_.maker(other);
+        const int constant = links_.producer(other);
         if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) return false;
         const Array& array = *scope_.operators[at(constant)].constant;
         const size_t channels = layer.channels(), rank = scope_.values[at(tensor)]->rank();
@@ -192,7 +192,7 @@ class Folding {
                     value->dims[0][rank - 1] == static_cast<int64_t>(channels) && !value->steps;
         if (!fits) return false;
         shift(layer, array.allFloats());
-        take(op(links_.maker(tensor)), scope_.operators[i].op.outputIndexes[0], links_.maker(tensor));
+        take(op(links_.producer(tensor)), scope_.operators[i].op.outputIndexes[0], links_.producer(tensor));
         removed_[i] = true;
         return true;
     }
@@ -219,7 +219,7 @@ class Folding {
             const int tensor = binary.inputIndexes[side], other = binary.inputIndexes[1 - side];
             if (table->opType == wire::BinaryOpOperation::ADD && foldBias(i, tensor, other)) return;
             const Layer layer = convolution(tensor);
-            const int constant = links_.maker(other);
+            const int constant = links_.producer(other);
             if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) continue;
             const Array& array = *scope_.operators[at(constant)].constant;
             const size_t channels = layer.channels(), rank = scope_.values[at(tensor)]->rank();
@@ -230,7 +230,7 @@ class Folding {
                 shift(layer, values);
             else if (!apply(layer, values, std::vector<float>(channels, 0.0f), inputsOf(layer)))
                 continue;
-            take(layer.made->op, binary.outputIndexes[0], links_.maker(tensor));
+            take(layer.made->op, binary.outputIndexes[0], links_.producer(tensor));
             removed_[i] = true;
             return;
         }

@@ -32,22 +32,22 @@ class Patterns {
 
     // The producer of a tensor, if it is a binary operator of this kind; else -1.
     int binaryMaker(int tensor, Binary code) {
-        const int maker = links_.maker(tensor);
-        return maker >= 0 && isBinary(at(maker), code) ? maker : -1;
+        const int producer = links_.producer(tensor);
+        return producer >= 0 && isBinary(at(producer), code) ? producer : -1;
     }
     bool isBinary(size_t i, Binary code) {
         const wire::BinaryOpT* table = op(i).main.AsBinaryOp();
         return op(i).type == OpType::BinaryOp && table && table->opType == code && op(i).inputIndexes.size() == 2;
     }
     // The only consumer of a tensor, if it is a binary operator of this kind.
-    int reader(int tensor, Binary code) {
-        const int only = links_.onlyReader(tensor);
+    int consumer(int tensor, Binary code) {
+        const int only = links_.onlyConsumer(tensor);
         return only >= 0 && isBinary(at(only), code) ? only : -1;
     }
     const Array* constant(int tensor) {
-        const int maker = links_.maker(tensor);
-        return maker >= 0 && scope_.operators[at(maker)].constant ? scope_.operators[at(maker)].constant.get()
-                                                                  : nullptr;
+        const int producer = links_.producer(tensor);
+        return producer >= 0 && scope_.operators[at(producer)].constant ? scope_.operators[at(producer)].constant.get()
+                                                                        : nullptr;
     }
     // The number in an operand; NaN where it is no single number.
     float number(int tensor) {
@@ -65,10 +65,11 @@ class Patterns {
     }
     // The tensor whose mean over its last axis, which is kept, the operator computes; -1: it computes another one.
     int meanOf(int tensor) {
-        const int maker = links_.maker(tensor);
-        if (maker < 0 || op(at(maker)).type != OpType::Reduction || op(at(maker)).inputIndexes.size() != 1) return -1;
-        const wire::ReductionParamT* table = op(at(maker)).main.AsReductionParam();
-        const int from = op(at(maker)).inputIndexes[0];
+        const int producer = links_.producer(tensor);
+        if (producer < 0 || op(at(producer)).type != OpType::Reduction || op(at(producer)).inputIndexes.size() != 1)
+            return -1;
+        const wire::ReductionParamT* table = op(at(producer)).main.AsReductionParam();
+        const int from = op(at(producer)).inputIndexes[0];
         const auto rank = static_cast<int32_t>(scope_.values[at(from)]->rank());
         const bool last = table && table->operation == wire::ReductionType::MEAN && table->keepDims &&
                           table->dim.size() == 1 && (table->dim[0] == -1 || table->dim[0] == rank - 1);
@@ -100,7 +101,7 @@ class Patterns {
             return;
         }
         const int x = op(at(difference)).inputIndexes[0];
-        const int divided = reader(result(root), Binary::REALDIV);
+        const int divided = consumer(result(root), Binary::REALDIV);
         if (divided < 0 || op(at(divided)).inputIndexes[1] != result(root)) return;
         // Some models subtract the mean a second time.
         const int again = binaryMaker(op(at(divided)).inputIndexes[0], Binary::SUB);
@@ -110,8 +111,8 @@ class Patterns {
 
     // x / sqrt(mean(x * x) + epsilon) * gamma, or x * (1 / sqrt(...)).
     void foldRms(size_t root, int x, float epsilon) {
-        if (links_.readers(result(root)).size() != 1) return;
-        const size_t next = links_.readers(result(root))[0];
+        if (links_.consumers(result(root)).size() != 1) return;
+        const size_t next = links_.consumers(result(root))[0];
         const wire::UnaryOpT* inverse = op(next).main.AsUnaryOp();
         if (isBinary(next, Binary::REALDIV) && op(next).inputIndexes[1] == result(root) &&
             op(next).inputIndexes[0] == x)
@@ -119,7 +120,7 @@ class Patterns {
         const bool one = isBinary(next, Binary::REALDIV) && op(next).inputIndexes[1] == result(root) &&
                          number(op(next).inputIndexes[0]) == 1;
         if (!one && !(op(next).type == OpType::UnaryOp && inverse && inverse->opType == Unary::RECIPROCAL)) return;
-        const int product = reader(result(next), Binary::MUL);
+        const int product = consumer(result(next), Binary::MUL);
         if (product < 0) return;
         const std::vector<int32_t>& in = op(at(product)).inputIndexes;
         if ((in[0] == result(next) ? in[1] : in[0]) == x) writeNorm(x, at(product), epsilon, true);
@@ -146,14 +147,14 @@ class Patterns {
         table.epsilon = epsilon;
         table.useRMSNorm = rms;
         std::vector<size_t> gone;
-        const int scale = reader(result(end), Binary::MUL);
+        const int scale = consumer(result(end), Binary::MUL);
         const Array* gamma = scale < 0 ? nullptr : factors(at(scale));
         if (gamma) {
             table.gamma = gamma->allFloats();
             table.beta.assign(width, 0.0f);
             gone.push_back(end);
             end = at(scale);
-            const int shift = rms ? -1 : reader(result(end), Binary::ADD);
+            const int shift = rms ? -1 : consumer(result(end), Binary::ADD);
             if (const Array* beta = shift < 0 ? nullptr : factors(at(shift))) {
                 table.beta = beta->allFloats();
                 gone.push_back(end);
@@ -175,12 +176,12 @@ class Patterns {
             x = besideNumber(at(divided), root, false);
         else if (const int scaled = binaryMaker(inner, Binary::MUL); scaled >= 0)
             x = besideNumber(at(scaled), 1 / root);
-        const int one = x < 0 ? -1 : reader(result(error), Binary::ADD);
+        const int one = x < 0 ? -1 : consumer(result(error), Binary::ADD);
         if (one < 0 || besideNumber(at(one), 1) != result(error)) return;
         // Two products, one of them with a half: with x, with the sum, or with the product of both.
-        const int first = reader(result(at(one)), Binary::MUL);
+        const int first = consumer(result(at(one)), Binary::MUL);
         if (first < 0) return;
-        const int second = reader(result(at(first)), Binary::MUL);
+        const int second = consumer(result(at(first)), Binary::MUL);
         const auto other = [&](size_t i, int operand) {
             const std::vector<int32_t>& in = op(i).inputIndexes;
             return in[0] == operand ? in[1] : in[0];

@@ -8,32 +8,32 @@ class Links {
   public:
     // outputs: tensors that the scope's caller reads.
     Links(const Scope& scope, const std::vector<int>& outputs)
-        : makers_(scope.tensors.size(), -1), readers_(scope.tensors.size()), isOutput_(scope.tensors.size(), 0) {
+        : producers_(scope.tensors.size(), -1), consumers_(scope.tensors.size()), isOutput_(scope.tensors.size(), 0) {
         for (const int id : outputs) ++isOutput_[at(id)];
         for (size_t i = 0; i < scope.operators.size(); ++i) {
             const wire::OpT& op = scope.operators[i].op;
-            for (const int id : op.outputIndexes) makers_[at(id)] = static_cast<int>(i);
-            for (const int id : op.inputIndexes) readers_[at(id)].push_back(i);
+            for (const int id : op.outputIndexes) producers_[at(id)] = static_cast<int>(i);
+            for (const int id : op.inputIndexes) consumers_[at(id)].push_back(i);
         }
     }
 
     // The operator that produces a tensor; -1: there is none.
-    int maker(int tensor) const { return makers_[at(tensor)]; }
-    void setMaker(int tensor, int op) { makers_[at(tensor)] = op; }
+    int producer(int tensor) const { return producers_[at(tensor)]; }
+    void setProducer(int tensor, int op) { producers_[at(tensor)] = op; }
     // The operators that read a tensor, one that reads it twice twice.
-    const std::vector<size_t>& readers(int tensor) const { return readers_[at(tensor)]; }
+    const std::vector<size_t>& consumers(int tensor) const { return consumers_[at(tensor)]; }
     // Whether a tensor is read once.
-    bool usedOnce(int tensor) const { return readers(tensor).size() + isOutput_[at(tensor)] == 1; }
+    bool usedOnce(int tensor) const { return consumers(tensor).size() + isOutput_[at(tensor)] == 1; }
     // The only consumer of a tensor; -1: the caller reads it, or several do, or none.
-    int onlyReader(int tensor) const {
-        return usedOnce(tensor) && !isOutput_[at(tensor)] ? static_cast<int>(readers(tensor)[0]) : -1;
+    int onlyConsumer(int tensor) const {
+        return usedOnce(tensor) && !isOutput_[at(tensor)] ? static_cast<int>(consumers(tensor)[0]) : -1;
     }
 
   private:
     static size_t at(int id) { return static_cast<size_t>(id); }
 
-    std::vector<int> makers_;
-    std::vector<std::vector<size_t>> readers_;
+    std::vector<int> producers_;
+    std::vector<std::vector<size_t>> consumers_;
     std::vector<size_t> isOutput_;
 };
 

@@ -22,20 +22,20 @@ void forNamesRead(const Node& node, const std::function<void(std::string_view)>&
 }  // namespace
 
 std::vector<const Node*> inOrder(const std::vector<Node>& nodes) {
-    std::unordered_map<std::string_view, size_t> makers;
+    std::unordered_map<std::string_view, size_t> producers;
     for (size_t i = 0; i < nodes.size(); ++i)
         for (const std::string_view name : nodes[i].outputs)
-            if (!name.empty()) makers.try_emplace(name, i);
+            if (!name.empty()) producers.try_emplace(name, i);
     std::vector<size_t> missing(nodes.size());  // results that a node reads and that are not made yet
-    std::vector<std::vector<size_t>> readers(nodes.size());
+    std::vector<std::vector<size_t>> consumers(nodes.size());
     bool sorted = true;
     for (size_t i = 0; i < nodes.size(); ++i)
         forNamesRead(nodes[i], [&](std::string_view name) {
-            const auto maker = makers.find(name);
-            if (maker == makers.end() || maker->second == i) return;
-            readers[maker->second].push_back(i);
+            const auto producer = producers.find(name);
+            if (producer == producers.end() || producer->second == i) return;
+            consumers[producer->second].push_back(i);
             ++missing[i];
-            sorted = sorted && maker->second < i;
+            sorted = sorted && producer->second < i;
         });
     std::vector<const Node*> order;
     order.reserve(nodes.size());
@@ -50,8 +50,8 @@ std::vector<const Node*> inOrder(const std::vector<Node>& nodes) {
         const size_t next = ready.top();
         ready.pop();
         order.push_back(&nodes[next]);
-        for (const size_t reader : readers[next])
-            if (--missing[reader] == 0) ready.push(reader);
+        for (const size_t consumer : consumers[next])
+            if (--missing[consumer] == 0) ready.push(consumer);
     }
     for (size_t i = 0; i < nodes.size(); ++i)
         if (missing[i] != 0) order.push_back(&nodes[i]);

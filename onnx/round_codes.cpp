@@ -15,27 +15,27 @@ class Rounding {
     Rounding(Builder& builder, Scope& scope, const std::vector<int>& outputs)
         : builder_(builder),
           scope_(scope),
-          makers_(scope.tensors.size(), -1),
-          readers_(scope.tensors.size()),
+          producers_(scope.tensors.size(), -1),
+          consumers_(scope.tensors.size()),
           given_(scope.tensors.size()),
           coded_(scope.operators.size()),
           grouped_(scope.operators.size()),
           sources_(scope.tensors.size(), -1) {
         for (size_t i = 0; i < scope.operators.size(); ++i)
-            for (const int id : op(i).outputIndexes) makers_[at(id)] = static_cast<int>(i);
+            for (const int id : op(i).outputIndexes) producers_[at(id)] = static_cast<int>(i);
         std::vector<bool> live(scope.operators.size());
         std::vector<int> open = outputs;
         for (const int id : outputs) given_[at(id)] = true;
         while (!open.empty()) {
-            const int maker = makers_[at(open.back())];
+            const int producer = producers_[at(open.back())];
             open.pop_back();
-            if (maker < 0 || live[at(maker)]) continue;
-            live[at(maker)] = true;
-            for (const int id : op(at(maker)).inputIndexes) open.push_back(id);
+            if (producer < 0 || live[at(producer)]) continue;
+            live[at(producer)] = true;
+            for (const int id : op(at(producer)).inputIndexes) open.push_back(id);
         }
         for (size_t i = 0; i < scope.operators.size(); ++i)
             if (live[i])
-                for (const int id : op(i).inputIndexes) readers_[at(id)].push_back(i);
+                for (const int id : op(i).inputIndexes) consumers_[at(id)].push_back(i);
         live_ = std::move(live);
     }
 
@@ -130,10 +130,11 @@ class Rounding {
         const std::vector<bool> before = coded_;
         for (size_t i = 0; i < coded_.size(); ++i) {
             if (!before[i] || (op(i).type != OpType::ReLU && op(i).type != OpType::ReLU6)) continue;
-            const int maker = makers_[at(op(i).inputIndexes[0])];
-            if (maker >= 0 && before[at(maker)]) continue;
-            const std::vector<size_t>& all = readers_[at(op(i).outputIndexes[0])];
-            if (std::none_of(all.begin(), all.end(), [&](size_t reader) { return before[reader]; })) coded_[i] = false;
+            const int producer = producers_[at(op(i).inputIndexes[0])];
+            if (producer >= 0 && before[at(producer)]) continue;
+            const std::vector<size_t>& all = consumers_[at(op(i).outputIndexes[0])];
+            if (std::none_of(all.begin(), all.end(), [&](size_t consumer) { return before[consumer]; }))
+                coded_[i] = false;
         }
     }
 
@@ -158,8 +159,8 @@ class Rounding {
         for (const int id : one.inputIndexes) {
             if (isNumber(id)) continue;
             if (value(id).constant || !sameDims(id, one.outputIndexes[0])) return -1;
-            const int maker = makers_[at(id)];
-            const bool inside = maker >= 0 && grouped_[at(maker)] && sources_[at(id)] >= 0;
+            const int producer = producers_[at(id)];
+            const bool inside = producer >= 0 && grouped_[at(producer)] && sources_[at(id)] >= 0;
             const int from = inside ? sources_[at(id)] : id;
             if (source >= 0 && source != from) return -1;
             source = from;
@@ -201,28 +202,29 @@ class Rounding {
 
     bool isMadeAsCodes(int id) const {
         if (!known(id)) return false;
-        const int maker = makers_[at(id)];
-        return maker >= 0 && (coded_[at(maker)] || grouped_[at(maker)] || op(at(maker)).type == OpType::Int8ToFloat);
+        const int producer = producers_[at(id)];
+        return producer >= 0 &&
+               (coded_[at(producer)] || grouped_[at(producer)] || op(at(producer)).type == OpType::Int8ToFloat);
     }
 
-    bool readsCodes(size_t reader, int id) const {
-        if (coded_[reader]) return true;
-        if (!grouped_[reader]) return false;
-        const int gate = sources_[at(op(reader).outputIndexes[0])] >= 0 ? -1 : gateOf(reader);
-        return gate < 0 || op(reader).inputIndexes[at(gate)] != id;
+    bool readsCodes(size_t consumer, int id) const {
+        if (coded_[consumer]) return true;
+        if (!grouped_[consumer]) return false;
+        const int gate = sources_[at(op(consumer).outputIndexes[0])] >= 0 ? -1 : gateOf(consumer);
+        return gate < 0 || op(consumer).inputIndexes[at(gate)] != id;
     }
 
     bool stays(size_t i) const {
         const int out = op(i).outputIndexes[0], source = sources_[at(out)];
-        if (given_[at(out)] || readers_[at(out)].empty()) return false;
+        if (given_[at(out)] || consumers_[at(out)].empty()) return false;
         // No codes are produced inside of a chain.
         bool inside = source >= 0;
-        for (const size_t reader : readers_[at(out)])
-            inside = inside && grouped_[reader] && sources_[at(op(reader).outputIndexes[0])] == source;
+        for (const size_t consumer : consumers_[at(out)])
+            inside = inside && grouped_[consumer] && sources_[at(op(consumer).outputIndexes[0])] == source;
         if (!inside) {
             if (!known(out)) return false;
-            for (const size_t reader : readers_[at(out)])
-                if (!readsCodes(reader, out)) return false;
+            for (const size_t consumer : consumers_[at(out)])
+                if (!readsCodes(consumer, out)) return false;
         }
         if (source >= 0) return isMadeAsCodes(source);
         if (movesElements(op(i).type)) {
@@ -247,18 +249,18 @@ class Rounding {
     }
 
     // Returns whether the value has steps, and the operator that produces it does not give it rounded already.
-    bool needsRounding(size_t maker, int id) const {
-        if (!known(id) || coded_[maker] || grouped_[maker]) return false;
-        const OpType type = op(maker).type;
+    bool needsRounding(size_t producer, int id) const {
+        if (!known(id) || coded_[producer] || grouped_[producer]) return false;
+        const OpType type = op(producer).type;
         if (type == OpType::Int8ToFloat || type == OpType::Const) return false;
         // Operators that only move elements, or take the largest ones, keep rounded values.
-        return !(movesElements(type) && sameSteps(op(maker).inputIndexes.at(0), id));
+        return !(movesElements(type) && sameSteps(op(producer).inputIndexes.at(0), id));
     }
 
     bool readsFloats(int id) const {
         if (given_[at(id)]) return true;
-        return std::any_of(readers_[at(id)].begin(), readers_[at(id)].end(),
-                           [&](size_t reader) { return !readsCodes(reader, id); });
+        return std::any_of(consumers_[at(id)].begin(), consumers_[at(id)].end(),
+                           [&](size_t consumer) { return !readsCodes(consumer, id); });
     }
 
     V added(int like, const char* suffix, DataType type) {
@@ -287,8 +289,8 @@ class Rounding {
 
     Builder& builder_;
     Scope& scope_;
-    std::vector<int> makers_;
-    std::vector<std::vector<size_t>> readers_;
+    std::vector<int> producers_;
+    std::vector<std::vector<size_t>> consumers_;
     std::vector<bool> given_, live_;
     std::vector<bool> coded_;    // operators that compute with codes
     std::vector<bool> grouped_;  // operators that compute with codes if all around them do

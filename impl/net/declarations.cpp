@@ -169,34 +169,34 @@ std::optional<Declaration> agreed(const std::vector<std::optional<Tensor>>& tria
 }  // namespace
 
 DeclaredTypes::DeclaredTypes(const Net& net)
-    : graph_(net.graphs[0]), makers_(graph_.source->tensorNames.size(), kNoNode) {
+    : graph_(net.graphs[0]), producers_(graph_.source->tensorNames.size(), kNoNode) {
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
         for (const int id : graph_.nodes[i].outputs) {
-            size_t& maker = makers_[static_cast<size_t>(id)];
+            size_t& producer = producers_[static_cast<size_t>(id)];
             // A constant that an operator writes keeps its type.
-            if (maker == kNoNode || !isConstantNode(graph_.nodes[maker])) maker = i;
+            if (producer == kNoNode || !isConstantNode(graph_.nodes[producer])) producer = i;
         }
 }
 
-const Node* DeclaredTypes::makerOf(int id) const {
-    const size_t maker = makers_[static_cast<size_t>(id)];
-    return maker == kNoNode ? nullptr : &graph_.nodes[maker];
+const Node* DeclaredTypes::producerOf(int id) const {
+    const size_t producer = producers_[static_cast<size_t>(id)];
+    return producer == kNoNode ? nullptr : &graph_.nodes[producer];
 }
 
 int32_t DeclaredTypes::operator()(int id) const {
-    if (const Node* maker = makerOf(id)) {
-        const wire::Op& op = *graph_.source->ops[makers_[static_cast<size_t>(id)]];
-        if (maker->type == OpType::Input && op.main_as_Input()) return plainType(op.main_as_Input()->dtype());
-        if (isConstantNode(*maker) && op.main_as_Blob()) return plainType(op.main_as_Blob()->dataType());
-        if (maker->type == OpType::Cast && op.main_as_CastParam()) return plainType(op.main_as_CastParam()->dstT());
+    if (const Node* producer = producerOf(id)) {
+        const wire::Op& op = *graph_.source->ops[producers_[static_cast<size_t>(id)]];
+        if (producer->type == OpType::Input && op.main_as_Input()) return plainType(op.main_as_Input()->dtype());
+        if (isConstantNode(*producer) && op.main_as_Blob()) return plainType(op.main_as_Blob()->dataType());
+        if (producer->type == OpType::Cast && op.main_as_CastParam()) return plainType(op.main_as_CastParam()->dstT());
     }
     const wire::TensorDescribe* describe = graph_.source->describe(id);
     return describe && describe->blob() ? plainType(describe->blob()->dataType()) : 0;
 }
 
 bool DeclaredTypes::shownAsHalf(int id) const {
-    const Node* maker = makerOf(id);
-    return (*this)(id) == static_cast<int32_t>(wire::DataType::DT_HALF) && !(maker && isConstantNode(*maker));
+    const Node* producer = producerOf(id);
+    return (*this)(id) == static_cast<int32_t>(wire::DataType::DT_HALF) && !(producer && isConstantNode(*producer));
 }
 
 std::vector<Declaration> declaredInputs(const Net& net, const std::vector<int32_t>& ids) {

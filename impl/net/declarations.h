@@ -20,10 +20,10 @@ class DeclaredTypes {
     bool shownAsHalf(int id) const;
 
   private:
-    const Node* makerOf(int id) const;
+    const Node* producerOf(int id) const;
 
     const NetGraph& graph_;
-    std::vector<size_t> makers_;  // [tensor] its constant, else the last node that produces it
+    std::vector<size_t> producers_;  // [tensor] its constant, else the last node that produces it
 };
 
 struct Declaration {

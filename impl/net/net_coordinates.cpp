@@ -20,11 +20,11 @@ uint32_t readsOf(const Node& node) {
 
 class Search {
   public:
-    explicit Search(Net& net) : net_(net), makers_(net.graphs.size()), sources_(net.graphs.size()) {
+    explicit Search(Net& net) : net_(net), producers_(net.graphs.size()), sources_(net.graphs.size()) {
         for (size_t g = 0; g < net.graphs.size(); ++g) {
             const size_t tensors = net.graphs[g].source->tensorNames.size();
             net.graphs[g].coordinates.assign(tensors, false);
-            makers_[g].resize(tensors);
+            producers_[g].resize(tensors);
             sources_[g].resize(tensors);
         }
         for (const CallLink& link : callLinks(net)) sourcesOf(link.to).push_back(link.from);
@@ -33,7 +33,7 @@ class Search {
     void run() {
         for (size_t g = 0; g < net_.graphs.size(); ++g)
             for (const Node& node : net_.graphs[g].nodes) {
-                for (const int id : node.outputs) makers_[g][static_cast<size_t>(id)].push_back(&node);
+                for (const int id : node.outputs) producers_[g][static_cast<size_t>(id)].push_back(&node);
                 const uint32_t reads = readsOf(node);
                 for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 32); ++i)
                     if (reads >> i & 1) mark({g, node.inputs[i]});
@@ -42,9 +42,9 @@ class Search {
             const NetTensor tensor = open_.back();
             open_.pop_back();
             for (const NetTensor& source : sourcesOf(tensor)) mark(source);
-            for (const Node*& maker : makers_[tensor.graph][static_cast<size_t>(tensor.id)]) {
-                if (!coordinateRule(maker->type).carries) continue;
-                for (const int id : maker->inputs) mark({tensor.graph, id});
+            for (const Node*& producer : producers_[tensor.graph][static_cast<size_t>(tensor.id)]) {
+                if (!coordinateRule(producer->type).carries) continue;
+                for (const int id : producer->inputs) mark({tensor.graph, id});
             }
         }
     }
@@ -62,10 +62,10 @@ class Search {
     }
 
     Net& net_;
-    std::vector<std::vector<std::vector<const Node*>>> makers_;  // by graph and tensor
-    std::vector<std::vector<std::vector<NetTensor>>> sources_;   // by graph and tensor: tensors that calls pass to it
-                                                                 // or from it
-    std::vector<NetTensor> open_;                                // marked, but not yet followed
+    std::vector<std::vector<std::vector<const Node*>>> producers_;  // by graph and tensor
+    std::vector<std::vector<std::vector<NetTensor>>> sources_;  // by graph and tensor: tensors that calls pass to it
+                                                                // or from it
+    std::vector<NetTensor> open_;                               // marked, but not yet followed
 };
 
 }  // namespace

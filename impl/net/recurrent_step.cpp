@@ -12,7 +12,7 @@
 namespace mnnc {
 
 const Node* plainProduct(const RewriteNodes& nodes, int id) {
-    const Node* node = nodes.ofType(nodes.maker(id), OpType::Convolution);
+    const Node* node = nodes.ofType(nodes.producer(id), OpType::Convolution);
     const auto* p = node && node->inputs.size() == 1 ? node->paramsIf<ConvParams>() : nullptr;
     if (!p || !p->table || p->kernelX != 1 || p->kernelY != 1 || p->strideX != 1 || p->strideY != 1 ||
         p->padMode != ConvPad::Explicit || p->padX != 0 || p->padY != 0 || !p->pads.empty() || p->group != 1 ||
@@ -23,7 +23,7 @@ const Node* plainProduct(const RewriteNodes& nodes, int id) {
 }
 
 int reshapedFrom(const RewriteNodes& nodes, int id, const List& extents) {
-    const size_t i = nodes.maker(id);
+    const size_t i = nodes.producer(id);
     const Node* node = nodes.ofType(i, OpType::Reshape);
     const wire::Reshape* table = node && node->inputs.size() == 1 ? nodes.op(i).main_as_Reshape() : nullptr;
     if (!table || !table->dims() || table->dimType() != wire::MNN_DATA_FORMAT::NCHW ||
@@ -38,7 +38,7 @@ int LoopBody::inputAt(int id) const {
 }
 
 int LoopBody::behindIdentity(int id) const {
-    const Node* node = nodes.ofType(nodes.maker(id), OpType::Identity);
+    const Node* node = nodes.ofType(nodes.producer(id), OpType::Identity);
     return node && node->inputs.size() == 1 ? node->inputs[0] : id;
 }
 
@@ -54,13 +54,13 @@ class Formulas {
   private:
     // The input of the unary operator with this code that produces `id`, or -1.
     int unary(int id, int code) const {
-        const Node* node = nodes_.ofType(nodes_.maker(id), OpType::UnaryOp);
+        const Node* node = nodes_.ofType(nodes_.producer(id), OpType::UnaryOp);
         const auto* p = node ? node->paramsIf<UnaryParams>() : nullptr;
         return p && p->code == code ? node->inputs[0] : -1;
     }
     // The producer of a tensor when it is a plain binary operator with this code, or null.
     const Node* binary(int id, int code) const {
-        const Node* node = nodes_.ofType(nodes_.maker(id), OpType::BinaryOp);
+        const Node* node = nodes_.ofType(nodes_.producer(id), OpType::BinaryOp);
         const auto* p = node && node->inputs.size() == 2 ? node->paramsIf<BinaryParams>() : nullptr;
         return p && p->code == code && !p->relu && !p->mean ? node : nullptr;
     }
@@ -72,7 +72,7 @@ class Formulas {
     }
     // The tensor that a Slice cuts into `parts` equal parts along axis 1, of which `id` is number `part`, or -1.
     int partOf(int id, size_t part, size_t parts) const {
-        const size_t i = nodes_.maker(id);
+        const size_t i = nodes_.producer(id);
         const Node* node = nodes_.ofType(i, OpType::Slice);
         const wire::Slice* table = node && node->inputs.size() == 1 ? nodes_.op(i).main_as_Slice() : nullptr;
         if (!table || table->axis() != 1 || table->sourceType() != wire::NetSource::TENSORFLOW ||
@@ -84,7 +84,7 @@ class Formulas {
     }
     // The input of the Reshape that produces `id` without an input of extents, or -1.
     int reshapeOf(int id) const {
-        const Node* node = nodes_.ofType(nodes_.maker(id), OpType::Reshape);
+        const Node* node = nodes_.ofType(nodes_.producer(id), OpType::Reshape);
         return node && node->inputs.size() == 1 ? node->inputs[0] : -1;
     }
     bool readProduct(int id, int64_t gates, RecurrentStep& step) const;

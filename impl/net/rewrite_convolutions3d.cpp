@@ -80,13 +80,13 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
 
 // The only consumer of the taps' sum where it is a ReLU or a ReLU6, which becomes part of the convolution, or null.
 const Node* clipBehind(const Nodes& nodes, int sum, Conv3dParams& p) {
-    const size_t reader = nodes.onlyReader(sum);
-    if (const Node* relu = nodes.ofType(reader, OpType::ReLU)) {
+    const size_t consumer = nodes.onlyConsumer(sum);
+    if (const Node* relu = nodes.ofType(consumer, OpType::ReLU)) {
         const auto* params = relu->paramsIf<ReluParams>();
         p.relu = params && params->slope == 0;
         return p.relu ? relu : nullptr;
     }
-    const Node* clip = nodes.ofType(reader, OpType::ReLU6);
+    const Node* clip = nodes.ofType(consumer, OpType::ReLU6);
     const auto* range = clip ? clip->paramsIf<ClipParams>() : nullptr;
     p.relu6 = range && range->lo == 0 && range->hi == 6;
     return p.relu6 ? clip : nullptr;
@@ -97,16 +97,16 @@ size_t behindConvert(const Nodes& nodes, size_t i, ReplacedNodes& replaced) {
     const Node* convert = nodes.plainConvert(i);
     if (!convert) return i;
     replaced.add(i);
-    return nodes.onlyReader(convert->outputs[0]);
+    return nodes.onlyConsumer(convert->outputs[0]);
 }
 
 // The producer of a tensor, before an optional change of layout, which is added to `replaced`.
 size_t madeBefore(const Nodes& nodes, int id, ReplacedNodes& replaced) {
-    const size_t i = nodes.maker(id);
+    const size_t i = nodes.producer(id);
     const Node* convert = nodes.plainConvert(i);
     if (!convert) return i;
     replaced.add(i);
-    return nodes.maker(convert->inputs[0]);
+    return nodes.producer(convert->inputs[0]);
 }
 
 // Extents that no constant of a file is likely to be.
@@ -125,13 +125,13 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
     const size_t flatten = madeBefore(nodes, columns->inputs[0], replaced);
     const Node* flat = nodes.plainReshape(flatten);
     if (!flat) return {};
-    const size_t split = nodes.onlyReader(columns->outputs[0]);
+    const size_t split = nodes.onlyConsumer(columns->outputs[0]);
     const Node* taps = nodes.plainReshape(split);
-    const size_t turn = taps ? nodes.onlyReader(taps->outputs[0]) : kNoNode;
+    const size_t turn = taps ? nodes.onlyConsumer(taps->outputs[0]) : kNoNode;
     if (!nodes.isTranspose(turn, {0, 2, 1, 3, 4})) return {};
-    const size_t images = nodes.onlyReader(nodes.node(turn)->outputs[0]);
+    const size_t images = nodes.onlyConsumer(nodes.node(turn)->outputs[0]);
     const Node* imagesNode = nodes.plainReshape(images);
-    const size_t unpack = imagesNode ? nodes.onlyReader(imagesNode->outputs[0]) : kNoNode;
+    const size_t unpack = imagesNode ? nodes.onlyConsumer(imagesNode->outputs[0]) : kNoNode;
     const Node* unpacked = nodes.ofType(unpack, OpType::Unpack);
     const auto* axis = unpacked ? unpacked->paramsIf<AxisParams>() : nullptr;
     if (!axis || axis->axis != 2 || static_cast<int64_t>(unpacked->outputs.size()) != params->kernel[0]) return {};
@@ -140,15 +140,15 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
     int sum = -1;  // tensor id
     size_t summing = kNoNode;
     for (const int image : unpacked->outputs) {
-        const size_t at = behindConvert(nodes, nodes.onlyReader(image), replaced);
+        const size_t at = behindConvert(nodes, nodes.onlyConsumer(image), replaced);
         const Node* conv = nodes.node(at);
         if (!addTap(conv, false, *params)) return {};
         replaced.add(at);
         sum = conv->outputs[0];
         if (params->kernel[0] == 1) break;
-        const size_t reader = nodes.onlyReader(sum);
-        if (reader == kNoNode || (summing != kNoNode && reader != summing)) return {};
-        summing = reader;
+        const size_t consumer = nodes.onlyConsumer(sum);
+        if (consumer == kNoNode || (summing != kNoNode && consumer != summing)) return {};
+        summing = consumer;
     }
     if (params->kernel[0] > 1) {
         const Node* added = nodes.ofType(summing, OpType::Eltwise);
@@ -159,15 +159,15 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
         replaced.add(summing);
         sum = added->outputs[0];
         if (const Node* clip = clipBehind(nodes, sum, *params)) {
-            replaced.add(nodes.onlyReader(sum));
+            replaced.add(nodes.onlyConsumer(sum));
             sum = clip->outputs[0];
         }
     }
     size_t join = kNoNode;
-    for (const size_t reader : nodes.readers(sum))
-        if (nodes.plainReshape(reader)) join = reader;
+    for (const size_t consumer : nodes.consumers(sum))
+        if (nodes.plainReshape(consumer)) join = consumer;
     const Node* joined = nodes.plainReshape(join);
-    const size_t last = joined ? nodes.onlyReader(joined->outputs[0]) : kNoNode;
+    const size_t last = joined ? nodes.onlyConsumer(joined->outputs[0]) : kNoNode;
     if (!nodes.isTranspose(last, {0, 2, 1, 3, 4})) return {};
     replaced.add(join);
     replaced.add(last);
@@ -202,18 +202,18 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
     replaced.add(col2im);
     const size_t columns = madeBefore(nodes, image->inputs[0], replaced);
     const Node* columnsNode = nodes.plainReshape(columns);
-    const size_t turn = columnsNode ? nodes.maker(columnsNode->inputs[0]) : kNoNode;
+    const size_t turn = columnsNode ? nodes.producer(columnsNode->inputs[0]) : kNoNode;
     if (!nodes.isTranspose(turn, {1, 3, 0, 2, 4, 5})) return {};
-    const size_t split = nodes.maker(nodes.node(turn)->inputs[0]);
+    const size_t split = nodes.producer(nodes.node(turn)->inputs[0]);
     const Node* slices = nodes.plainReshape(split);
-    const size_t pack = slices ? nodes.maker(slices->inputs[0]) : kNoNode;
+    const size_t pack = slices ? nodes.producer(slices->inputs[0]) : kNoNode;
     const Node* packed = nodes.ofType(pack, OpType::Pack);
     const auto* axis = packed ? packed->paramsIf<AxisParams>() : nullptr;
     if (!axis || axis->axis != 0 || static_cast<int64_t>(packed->inputs.size()) != params->kernel[0]) return {};
     for (const size_t i : {columns, turn, split, pack}) replaced.add(i);
     int from = -1;  // the tensor that all taps read
     for (const int output : packed->inputs) {
-        const size_t at = nodes.maker(output);
+        const size_t at = nodes.producer(output);
         if (!addTap(nodes.node(at), true, *params)) return {};
         if (from >= 0 && nodes.node(at)->inputs[0] != from) return {};
         from = nodes.node(at)->inputs[0];
@@ -222,8 +222,8 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
     if (params->relu || params->relu6) return {};
     const size_t flatten = madeBefore(nodes, from, replaced);
     const Node* flat = nodes.plainReshape(flatten);
-    const size_t first = flat ? nodes.maker(flat->inputs[0]) : kNoNode;
-    const size_t last = nodes.onlyReader(image->outputs[0]);
+    const size_t first = flat ? nodes.producer(flat->inputs[0]) : kNoNode;
+    const size_t last = nodes.onlyConsumer(image->outputs[0]);
     const Node* shaped = nodes.plainReshape(last);
     if (!nodes.isTranspose(first, {0, 2, 1, 3, 4}) || !shaped) return {};
     replaced.add(flatten);

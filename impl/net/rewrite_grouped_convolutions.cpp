@@ -122,16 +122,16 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const RewriteNodes& node
     const Node& cut = graph.nodes[slice];
     const size_t count = cut.outputs.size();
     if (cut.type != OpType::Slice || !cut.def || cut.inputs.size() != 1 || count < 2) return {};
-    if (nodes.maker(cut.inputs[0]) == kNoNode || !channelFirst[static_cast<size_t>(cut.inputs[0])]) return {};
+    if (nodes.producer(cut.inputs[0]) == kNoNode || !channelFirst[static_cast<size_t>(cut.inputs[0])]) return {};
 
     std::vector<size_t> parts;
     size_t join = kNoNode;
     for (size_t i = 0; i < count; ++i) {
-        const size_t part = nodes.onlyReader(cut.outputs[i]);
+        const size_t part = nodes.onlyConsumer(cut.outputs[i]);
         if (part == kNoNode || part <= slice || !isPart(graph.nodes[part])) return {};
-        const size_t reader = nodes.onlyReader(graph.nodes[part].outputs[0]);
-        if (reader == kNoNode || reader <= part || (i > 0 && reader != join)) return {};
-        join = reader;
+        const size_t consumer = nodes.onlyConsumer(graph.nodes[part].outputs[0]);
+        if (consumer == kNoNode || consumer <= part || (i > 0 && consumer != join)) return {};
+        join = consumer;
         parts.push_back(part);
     }
     const auto& first = graph.nodes[parts[0]].paramsAs<ConvParams>();
@@ -147,7 +147,7 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const RewriteNodes& node
 
     const Node& concat = graph.nodes[join];
     if (concat.type != OpType::Concat || !concat.def || !concat.params || concat.inputs.size() != count ||
-        concat.paramsAs<AxisParams>().axis != 1 || nodes.maker(concat.outputs[0]) == kNoNode)
+        concat.paramsAs<AxisParams>().axis != 1 || nodes.producer(concat.outputs[0]) == kNoNode)
         return {};
     Rewrite rewrite;
     for (size_t i = 0; i < count; ++i) {

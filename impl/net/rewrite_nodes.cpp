@@ -19,25 +19,25 @@ bool computesExtents(OpType type) {
 }  // namespace
 
 RewriteNodes::RewriteNodes(NetGraph& graph)
-    : graph_(graph), makers_(graph.source->tensorNames.size(), kNoNode), readers_(makers_.size()) {
+    : graph_(graph), producers_(graph.source->tensorNames.size(), kNoNode), consumers_(producers_.size()) {
     for (const Node& node : graph.nodes) nodes_.push_back(&node);
     for (const Rewrite& rewrite : graph.rewrites) {
         nodes_[rewrite.place] = &rewrite.node;
         for (const size_t i : rewrite.replaced) nodes_[i] = nullptr;
     }
-    std::vector<bool> twice(makers_.size(), false);
+    std::vector<bool> twice(producers_.size(), false);
     for (size_t i = 0; i < nodes_.size(); ++i) {
         if (!nodes_[i]) continue;
         for (const int id : nodes_[i]->inputs)
-            if (id >= 0) readers_[static_cast<size_t>(id)].push_back(i);
+            if (id >= 0) consumers_[static_cast<size_t>(id)].push_back(i);
         for (const int id : nodes_[i]->outputs) {
             const auto at = static_cast<size_t>(id);
-            twice[at] = twice[at] || makers_[at] != kNoNode;
-            makers_[at] = i;
+            twice[at] = twice[at] || producers_[at] != kNoNode;
+            producers_[at] = i;
         }
     }
-    for (size_t id = 0; id < makers_.size(); ++id)
-        if (twice[id]) makers_[id] = kNoNode;
+    for (size_t id = 0; id < producers_.size(); ++id)
+        if (twice[id]) producers_[id] = kNoNode;
 }
 
 const Node* RewriteNodes::ofType(size_t i, OpType type) const {
@@ -45,8 +45,8 @@ const Node* RewriteNodes::ofType(size_t i, OpType type) const {
     return found && found->def && found->type == type ? found : nullptr;
 }
 
-size_t RewriteNodes::onlyReader(int id) const {
-    return maker(id) != kNoNode && readers(id).size() == 1 ? readers(id)[0] : kNoNode;
+size_t RewriteNodes::onlyConsumer(int id) const {
+    return producer(id) != kNoNode && consumers(id).size() == 1 ? consumers(id)[0] : kNoNode;
 }
 
 bool RewriteNodes::isTranspose(size_t i, const List& order) const {
@@ -68,7 +68,7 @@ const Node* RewriteNodes::plainConvert(size_t i) const {
 }
 
 std::optional<List> RewriteNodes::constant(int id) const {
-    const Node* made = ofType(maker(id), OpType::Const);
+    const Node* made = ofType(producer(id), OpType::Const);
     const auto* params = made ? made->paramsIf<ConstParams>() : nullptr;
     if (!params || params->type != DataType::Int32 || !params->data || params->shape.elements() < 1 ||
         params->shape.elements() > kMaxRank)
@@ -82,7 +82,7 @@ std::optional<List> ExtentValues::operator()(int id, int depth) const {
     if (depth > kMaxDepth) return {};
     if (const auto given = values_.find(id); given != values_.end()) return given->second;
     if (std::optional<List> values = nodes_.constant(id)) return values;
-    const Node* node = nodes_.node(nodes_.maker(id));
+    const Node* node = nodes_.node(nodes_.producer(id));
     if (!node || !node->def) return {};
     if (node->type == OpType::Shape) {
         const auto shape = shapes_.find(node->inputs[0]);
@@ -136,13 +136,13 @@ bool ReplacedNodes::close(size_t place, Rewrite& rewrite) {
         open.pop_back();
         if (i == place) continue;
         for (const int id : nodes_.node(i)->outputs) {
-            if (nodes_.maker(id) != i) return false;
+            if (nodes_.producer(id) != i) return false;
             rewrite.hidden.push_back(id);
-            for (const size_t reader : nodes_.readers(id)) {
-                if (indices_.count(reader)) continue;
-                if (!computesExtents(nodes_.node(reader)->type)) return false;
-                indices_.insert(reader);
-                open.push_back(reader);
+            for (const size_t consumer : nodes_.consumers(id)) {
+                if (indices_.count(consumer)) continue;
+                if (!computesExtents(nodes_.node(consumer)->type)) return false;
+                indices_.insert(consumer);
+                open.push_back(consumer);
             }
         }
     }

@@ -21,13 +21,13 @@ class RewriteNodes {
     // Null where another node replaces it.
     const Node* node(size_t i) const { return i == kNoNode ? nullptr : nodes_[i]; }
     const wire::Op& op(size_t i) const { return *graph_.source->ops[i]; }
-    const std::vector<size_t>& readers(int id) const { return readers_[static_cast<size_t>(id)]; }
+    const std::vector<size_t>& consumers(int id) const { return consumers_[static_cast<size_t>(id)]; }
     // kNoNode where several nodes produce the tensor.
-    size_t maker(int id) const { return id < 0 ? kNoNode : makers_[static_cast<size_t>(id)]; }
+    size_t producer(int id) const { return id < 0 ? kNoNode : producers_[static_cast<size_t>(id)]; }
     // The node when it has this type and can run, or null.
     const Node* ofType(size_t i, OpType type) const;
     // The only consumer of a tensor that has one producer, or kNoNode.
-    size_t onlyReader(int id) const;
+    size_t onlyConsumer(int id) const;
     // Whether the node is a Transpose to this order of the axes.
     bool isTranspose(size_t i, const List& order) const;
     // A Reshape that keeps the order of the data, with the new extents as an input, or null.
@@ -40,8 +40,8 @@ class RewriteNodes {
   private:
     NetGraph& graph_;
     std::vector<const Node*> nodes_;
-    std::vector<size_t> makers_;
-    std::vector<std::vector<size_t>> readers_;
+    std::vector<size_t> producers_;
+    std::vector<std::vector<size_t>> consumers_;
 };
 
 // The values of integer tensors that are computed from given values, and from the shapes of tensors with given shapes.

@@ -31,7 +31,7 @@ std::shared_ptr<const ConvolutionContent> contentOf(const Node& product) {
 // integers.
 bool holds(const Nodes& nodes, int id) {
     if (const std::optional<List> values = nodes.constant(id)) return values->front() > 0;
-    const Node* made = nodes.ofType(nodes.maker(id), OpType::Const);
+    const Node* made = nodes.ofType(nodes.producer(id), OpType::Const);
     const auto* params = made ? made->paramsIf<ConstParams>() : nullptr;
     return params && params->type == DataType::Float32 && params->data && params->shape.elements() == 1 &&
            *static_cast<const float*>(params->data) > 0;
@@ -45,7 +45,7 @@ struct Sequence {
 };
 
 std::optional<Sequence> sequenceOf(const Nodes& nodes, int products) {
-    const size_t last = nodes.maker(products);
+    const size_t last = nodes.producer(products);
     const Node* plain = nodes.plainConvert(last);
     if (!plain || nodes.op(last).main_as_TensorConvertInfo()->dest() != wire::MNN_DATA_FORMAT::NCHW) return {};
     Sequence found;
@@ -53,7 +53,7 @@ std::optional<Sequence> sequenceOf(const Nodes& nodes, int products) {
     if (!found.product) return {};
     int images = found.product->inputs[0];
     found.between = {products, plain->inputs[0], images};
-    if (const Node* convert = nodes.plainConvert(nodes.maker(images))) {
+    if (const Node* convert = nodes.plainConvert(nodes.producer(images))) {
         images = convert->inputs[0];
         found.between.push_back(images);
     }
@@ -108,7 +108,7 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
     const std::optional<RecurrentStep> step = recurrentStep(body, result);
     if (!step) return {};
 
-    const Node* slice = body.nodes.ofType(body.nodes.maker(step->rows), OpType::SliceTf);
+    const Node* slice = body.nodes.ofType(body.nodes.producer(step->rows), OpType::SliceTf);
     const int products = slice ? body.inputAt(slice->inputs[0]) : -1;
     if (products < 2 || !body.handsOn(products)) return {};
     const std::optional<Sequence> sequence = sequenceOf(nodes, loop->inputs[static_cast<size_t>(products)]);
@@ -143,7 +143,7 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
         if (at == step->state || at == step->cell) continue;
         rewrite.bypassed.push_back(loop->inputs[static_cast<size_t>(at)]);
         const int id = loop->outputs[static_cast<size_t>(at - 2)];
-        if (!body.handsOn(at) || !nodes.readers(id).empty()) return {};
+        if (!body.handsOn(at) || !nodes.consumers(id).empty()) return {};
         rewrite.hidden.push_back(id);
     }
     return rewrite;

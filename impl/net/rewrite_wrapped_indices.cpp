@@ -11,14 +11,14 @@ namespace mnnc {
 
 namespace {
 
-class Makers {
+class Producers {
   public:
-    explicit Makers(const NetGraph& graph) : makers_(graph.source->tensorNames.size(), nullptr) {
+    explicit Producers(const NetGraph& graph) : producers_(graph.source->tensorNames.size(), nullptr) {
         for (const Node& node : graph.nodes)
-            for (const int id : node.outputs) makers_[static_cast<size_t>(id)] = &node;
+            for (const int id : node.outputs) producers_[static_cast<size_t>(id)] = &node;
     }
     const ConstParams* constant(int id) const {
-        const Node* node = maker(id);
+        const Node* node = producer(id);
         return node && node->type == OpType::Const ? node->paramsIf<ConstParams>() : nullptr;
     }
     bool isScalar(int id, int64_t value) const {
@@ -28,7 +28,7 @@ class Makers {
     }
     // The producer of this tensor when it is a plain binary operator with one of these codes.
     const Node* binary(int id, std::initializer_list<wire::BinaryOpOperation> codes) const {
-        const Node* node = maker(id);
+        const Node* node = producer(id);
         if (!node || node->type != OpType::BinaryOp || !node->params || node->inputs.size() != 2) return nullptr;
         const auto* params = node->paramsIf<BinaryParams>();
         for (const wire::BinaryOpOperation code : codes)
@@ -37,18 +37,18 @@ class Makers {
     }
 
   private:
-    const Node* maker(int id) const { return id < 0 ? nullptr : makers_[static_cast<size_t>(id)]; }
-    std::vector<const Node*> makers_;
+    const Node* producer(int id) const { return id < 0 ? nullptr : producers_[static_cast<size_t>(id)]; }
+    std::vector<const Node*> producers_;
 };
 
 // The extent of the constant table that a gather reads along its axis; -1 where it is unknown here.
-int64_t tableExtent(const Makers& makers, const Node& gather) {
-    const ConstParams* table = makers.constant(gather.inputs[0]);
+int64_t tableExtent(const Producers& producers, const Node& gather) {
+    const ConstParams* table = producers.constant(gather.inputs[0]);
     if (!table) return -1;
     const auto* params = gather.paramsIf<AxisParams>();
     int64_t axis = params->axis;
     if (!params->given && gather.inputs.size() > 2) {
-        const ConstParams* input = makers.constant(gather.inputs[2]);
+        const ConstParams* input = producers.constant(gather.inputs[2]);
         if (!input || input->type != DataType::Int32 || !input->data || input->shape.elements() < 1) return -1;
         axis = *static_cast<const int32_t*>(input->data);
     }
@@ -61,14 +61,15 @@ int64_t tableExtent(const Makers& makers, const Node& gather) {
 
 void rewriteWrappedIndices(NetGraph& graph) {
     using enum wire::BinaryOpOperation;
-    const Makers makers(graph);
+    const Producers producers(graph);
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
         const Node& gather = graph.nodes[i];
         if (!gather.def || (gather.type != OpType::Gather && gather.type != OpType::GatherV2)) continue;
-        const Node* wrapped = makers.binary(gather.inputs[1], {MOD, FLOORMOD});
-        const Node* shifted = wrapped ? makers.binary(wrapped->inputs[0], {ADD}) : nullptr;
-        const int64_t extent = shifted ? tableExtent(makers, gather) : -1;
-        if (extent < 1 || !makers.isScalar(wrapped->inputs[1], extent) || !makers.isScalar(shifted->inputs[1], extent))
+        const Node* wrapped = producers.binary(gather.inputs[1], {MOD, FLOORMOD});
+        const Node* shifted = wrapped ? producers.binary(wrapped->inputs[0], {ADD}) : nullptr;
+        const int64_t extent = shifted ? tableExtent(producers, gather) : -1;
+        if (extent < 1 || !producers.isScalar(wrapped->inputs[1], extent) ||
+            !producers.isScalar(shifted->inputs[1], extent))
             continue;
         graph.decisive.insert({wrapped->inputs[1], shifted->inputs[1]});
         if (gather.inputs.size() > 2) graph.decisive.insert(gather.inputs[2]);

@@ -89,9 +89,9 @@ bool ScoreReader::takeSelect(Id id) {
     return true;
 }
 
-// Adds a step with this operand, of which `reader` is the only consumer where its producers are members.
-bool ScoreReader::addMask(Kind kind, Operand* operand, Id reader, const ScoreAxes& axes) {
-    const Id id = graph_.exclusiveProducer(operand, reader);
+// Adds a step with this operand, whose only consumer is `consumer` where its producers are members.
+bool ScoreReader::addMask(Kind kind, Operand* operand, Id consumer, const ScoreAxes& axes) {
+    const Id id = graph_.exclusiveProducer(operand, consumer);
     if (id != CommandGraph::kNone && mayTake_(id) && members_.size() < kMaxMembers) {
         const size_t members = members_.size(), steps = steps_.size();
         const float pending = pending_;
@@ -107,25 +107,26 @@ bool ScoreReader::addMask(Kind kind, Operand* operand, Id reader, const ScoreAxe
 
 // The same for the operand that this command produces.
 bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
-    const Command& maker = graph_.command(id);
-    const Operand& made = *maker.outputs[0];
-    if (maker.type == OpType::BinaryOp && kind == Kind::Add) {
+    const Command& producer = graph_.command(id);
+    const Operand& made = *producer.outputs[0];
+    if (producer.type == OpType::BinaryOp && kind == Kind::Add) {
         // A sum of smaller tensors that is as large as the scores.
         const auto isSmaller = [&](const Operand* part) {
             return part->type == DataType::Float32 && part->elements() < made.elements();
         };
-        return maker.paramsAs<BinaryParams>().code == kBinaryAdd && !maker.paramsAs<BinaryParams>().relu &&
-               std::all_of(maker.inputs.begin(), maker.inputs.end(), isSmaller) &&
-               addMask(kind, maker.inputs[0], id, axes) && addMask(kind, maker.inputs[1], id, axes);
+        return producer.paramsAs<BinaryParams>().code == kBinaryAdd && !producer.paramsAs<BinaryParams>().relu &&
+               std::all_of(producer.inputs.begin(), producer.inputs.end(), isSmaller) &&
+               addMask(kind, producer.inputs[0], id, axes) && addMask(kind, producer.inputs[1], id, axes);
     }
-    if (maker.type != OpType::Raster || maker.inputs.size() != 1 || maker.inputs[0]->type != made.type) return false;
-    Operand* source = maker.inputs[0];
-    if (made.shape == axes.shape && isIdentity(maker.regions, made.elements()) &&
+    if (producer.type != OpType::Raster || producer.inputs.size() != 1 || producer.inputs[0]->type != made.type)
+        return false;
+    Operand* source = producer.inputs[0];
+    if (made.shape == axes.shape && isIdentity(producer.regions, made.elements()) &&
         source->elements() == made.elements()) {
         const std::optional<ScoreAxes> before = ScoreAxes::of(source->shape, rows_, columns_);
         return before && addMask(kind, source, id, *before);
     }
-    const std::optional<RegionSeries> series = RegionSeries::of(maker.regions);
+    const std::optional<RegionSeries> series = RegionSeries::of(producer.regions);
     const std::optional<OperandView> view =
         series ? series->through(OperandView::of(made.shape), made.elements()) : std::nullopt;
     return view && addStep(kind, source, *view, axes);

@@ -38,7 +38,7 @@ class ScoreReader {
   private:
     bool takeBinary(Id id);
     bool takeSelect(Id id);
-    bool addMask(AttentionStep::Kind kind, Operand* operand, Id reader, const ScoreAxes& axes);
+    bool addMask(AttentionStep::Kind kind, Operand* operand, Id consumer, const ScoreAxes& axes);
     bool addMaskThrough(AttentionStep::Kind kind, Id id, const ScoreAxes& axes);
     bool addStep(AttentionStep::Kind kind, Operand* operand, const OperandView& view, const ScoreAxes& axes);
 

@@ -67,9 +67,9 @@ class CommandGraph {
     Id onlyConsumer(Id id) const {
         return command(id).outputs.size() == 1 ? onlyConsumer(command(id).outputs[0]) : kNone;
     }
-    // The earlier command that produces the tensor, if `reader` is the only consumer; else kNone.
-    Id exclusiveProducer(const Operand* tensor, Id reader) const {
-        return onlyConsumer(tensor) == reader ? producer(tensor) : kNone;
+    // The earlier command that produces the tensor, if `consumer` is the only consumer; else kNone.
+    Id exclusiveProducer(const Operand* tensor, Id consumer) const {
+        return onlyConsumer(tensor) == consumer ? producer(tensor) : kNone;
     }
 
     // The new command keeps the mark fp32 of the one before.

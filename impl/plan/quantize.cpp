@@ -86,9 +86,9 @@ class Quantization {
         for (const Id id : ids_) {
             const Command& command = graph_.command(id);
             if (!computesCodes(id) || (command.type != OpType::ReLU && command.type != OpType::ReLU6)) continue;
-            const std::vector<Id>& readers = graph_.consumers(command.outputs[0]);
+            const std::vector<Id>& consumers = graph_.consumers(command.outputs[0]);
             if (!computesCodes(graph_.producer(command.inputs[0])) && !states_[command.inputs[0]].int8 &&
-                std::none_of(readers.begin(), readers.end(), computesCodes))
+                std::none_of(consumers.begin(), consumers.end(), computesCodes))
                 computesCodes_.erase(id);
         }
     }
@@ -163,8 +163,8 @@ class Quantization {
         const Command& command = graph_.command(id);
         const Operand *codes = command.inputs[0], *values = command.outputs[0];
         if (graph_.isLiveOut(values) || !graph_.consumers(values).empty()) return;
-        for (const Id reader : graph_.consumers(codes))
-            if (reader != id) return graph_.erase(id, reader);
+        for (const Id consumer : graph_.consumers(codes))
+            if (consumer != id) return graph_.erase(id, consumer);
     }
 
     static Command conversion(OpType type, Operand* from, Operand* to) {

@@ -83,19 +83,19 @@ class Reader {
     }
 
     // Follows an operand of a product through the Rasters before it and, with `factor`, through factors.
-    HeadMatrices follow(HeadMatrices operand, Id reader, float* factor) {
-        for (Id id = graph_.exclusiveProducer(operand.tensor, reader); isPart(id);
-             id = graph_.exclusiveProducer(operand.tensor, reader)) {
-            const Command& maker = command(id);
-            if (maker.type == OpType::Raster && maker.inputs.size() == 1 &&
-                maker.inputs[0]->type == DataType::Float32) {
-                std::optional<HeadMatrices> source = operand.readThrough(maker);
+    HeadMatrices follow(HeadMatrices operand, Id consumer, float* factor) {
+        for (Id id = graph_.exclusiveProducer(operand.tensor, consumer); isPart(id);
+             id = graph_.exclusiveProducer(operand.tensor, consumer)) {
+            const Command& producer = command(id);
+            if (producer.type == OpType::Raster && producer.inputs.size() == 1 &&
+                producer.inputs[0]->type == DataType::Float32) {
+                std::optional<HeadMatrices> source = operand.readThrough(producer);
                 if (!source) break;
                 operand = *std::move(source);
-            } else if (factor && maker.type == OpType::BinaryOp) {
-                const size_t value = isKnownNumber(*maker.inputs[0]) ? 1 : 0;
-                Operand* source = maker.inputs[value];
-                const std::optional<float> by = knownFactor(maker, source);
+            } else if (factor && producer.type == OpType::BinaryOp) {
+                const size_t value = isKnownNumber(*producer.inputs[0]) ? 1 : 0;
+                Operand* source = producer.inputs[value];
+                const std::optional<float> by = knownFactor(producer, source);
                 if (!by || source->elements() != operand.tensor->elements()) break;
                 *factor *= *by;
                 operand.tensor = source;
@@ -103,7 +103,7 @@ class Reader {
                 break;
             }
             members_.push_back(id);
-            reader = id;
+            consumer = id;
         }
         return operand;
     }

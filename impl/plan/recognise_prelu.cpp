@@ -150,7 +150,7 @@ class PReluFinder {
     }
 
     CommandGraph& graph_;
-    std::vector<Id> steps_;  // their results may have no other consumer; readers come first
+    std::vector<Id> steps_;  // their results have no other consumer; consumers stand before producers
 };
 
 }  // namespace

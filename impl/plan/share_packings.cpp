@@ -6,15 +6,15 @@
 namespace mnnc {
 
 void sharePackings(CommandGraph& graph, const PlanContext& context) {
-    std::map<const Operand*, std::vector<CommandGraph::Id>> readers;
+    std::map<const Operand*, std::vector<CommandGraph::Id>> consumers;
     for (const CommandGraph::Id id : graph.ids()) {
         if (graph.isControl(id) || graph.command(id).fp32) continue;
         const Command& command = graph.command(id);
         if (command.type == OpType::Convolution && command.operands() > 1 && command.inputs[1]->content &&
             graph.storage(id).choice.blockOf(0) > 1)
-            readers[command.inputs[1]].push_back(id);
+            consumers[command.inputs[1]].push_back(id);
     }
-    for (const auto& [weights, ids] : readers) {
+    for (const auto& [weights, ids] : consumers) {
         if (ids.size() < 2) continue;
         std::vector<const Command*> commands;
         for (const CommandGraph::Id id : ids) commands.push_back(&graph.command(id));

@@ -24,10 +24,10 @@ int64_t bytesOfRegions(const std::vector<EncodedCommand>& commands) {
 bool Encoding::Input::operator==(const Input& other) const noexcept {
     return shape == other.shape && type == other.type && format == other.format && quant.sameStep(other.quant) &&
            quant.min == other.quant.min && quant.max == other.quant.max && constant == other.constant &&
-           values == other.values && maker == other.maker && sameList(list, other.list);
+           values == other.values && producer == other.producer && sameList(list, other.list);
 }
 
-Encoding::Input Encoding::describe(const Tensor& tensor, const Makers& makerOf) {
+Encoding::Input Encoding::describe(const Tensor& tensor, const Producers& producerOf) {
     const bool constant = tensor.hasConstantValue;
     return {tensor.shape,
             tensor.type,
@@ -36,13 +36,13 @@ Encoding::Input Encoding::describe(const Tensor& tensor, const Makers& makerOf) 
             tensor.list,
             constant,
             constant ? tensor.values : nullptr,
-            constant ? makerOf(tensor.number) : nullptr};
+            constant ? producerOf(tensor.number) : nullptr};
 }
 
 Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
-                   const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs, const Makers& makerOf)
+                   const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs, const Producers& producerOf)
     : params_(op.node->params) {
-    for (const Tensor* input : inputs) inputs_.push_back(describe(*input, makerOf));
+    for (const Tensor* input : inputs) inputs_.push_back(describe(*input, producerOf));
     std::vector<Tensor*> made;
     made.reserve(outputs.size());
     for (const Tensor& output : outputs) made.push_back(&outputs_.emplace_back(output));
@@ -58,10 +58,10 @@ Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const Sched
     }
 }
 
-bool Encoding::fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const {
+bool Encoding::fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Producers& producerOf) const {
     if (op.node->params != params_ || inputs.size() != inputs_.size()) return false;
     for (size_t i = 0; i < inputs.size(); ++i)
-        if (!(describe(*inputs[i], makerOf) == inputs_[i])) return false;
+        if (!(describe(*inputs[i], producerOf) == inputs_[i])) return false;
     return true;
 }
 

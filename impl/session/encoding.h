@@ -19,17 +19,17 @@ class Encoding {
   public:
     using Ptr = std::shared_ptr<const Encoding>;
     // Finds the operator of the same stage that computed a tensor while planning, by the tensor's number.
-    using Makers = std::function<Ptr(int)>;
+    using Producers = std::function<Ptr(int)>;
 
     // Encodes the operator. inputs: as the operator sees them. outputs: their names and the model's description of
     // them.
     Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
-             const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs, const Makers& makerOf);
+             const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs, const Producers& producerOf);
     Encoding(const Encoding&) = delete;
     Encoding& operator=(const Encoding&) = delete;
 
     // Whether encoding the operator again would have the same result.
-    bool fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const;
+    bool fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Producers& producerOf) const;
     // Adds the outputs and the temporary tensors to a plan that has the inputs.
     void addTensors(PlanTensors& tensors) const;
     // Appends the commands over the operands of such a plan.
@@ -44,10 +44,10 @@ class Encoding {
         std::shared_ptr<const TensorList> list;
         bool constant;
         const void* values;  // non-null for a constant
-        Ptr maker;           // keeps the bytes of `values` alive
+        Ptr producer;        // keeps the bytes of `values` alive
         bool operator==(const Input& other) const noexcept;
     };
-    static Input describe(const Tensor& tensor, const Makers& makerOf);
+    static Input describe(const Tensor& tensor, const Producers& producerOf);
 
     ParamsPtr params_;
     std::vector<Input> inputs_;

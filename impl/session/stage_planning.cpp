@@ -54,7 +54,7 @@ class Stage::Planning {
             });
             encoding->addTensors(program_.tensors);
             if (item.op->folded)
-                for (const int id : node.outputs) makers_[id + 1] = encoding;
+                for (const int id : node.outputs) producers_[id + 1] = encoding;
             encoding->appendTo(graph, program_.tensors);
         }
     }
@@ -277,20 +277,20 @@ class Stage::Planning {
     }
 
     Encoding::Ptr encode(const Item& item, std::vector<Tensor*> inputs, Encoding::Ptr before) {
-        const Encoding::Makers makerOf = [this](int number) {
-            const auto found = makers_.find(number);
-            return found == makers_.end() ? nullptr : found->second;
+        const Encoding::Producers producerOf = [this](int number) {
+            const auto found = producers_.find(number);
+            return found == producers_.end() ? nullptr : found->second;
         };
         std::deque<Tensor> shown;
         const std::vector<int> guards = showKnown(item, inputs, shown);
-        if (before && guards.empty() && !readsEarlierConstants(item) && before->fits(*item.op, inputs, makerOf))
+        if (before && guards.empty() && !readsEarlierConstants(item) && before->fits(*item.op, inputs, producerOf))
             return before;
         std::vector<Tensor> outputs;
         for (const int id : item.op->node->outputs)
             if (id >= 0) outputs.push_back(stage_.tensors_.declared(id));
         ++context_.counts.encoded;
         auto encoding =
-            std::make_shared<const Encoding>(context_, stage_.tensors_.planning, *item.op, inputs, outputs, makerOf);
+            std::make_shared<const Encoding>(context_, stage_.tensors_.planning, *item.op, inputs, outputs, producerOf);
         if (item.op->moving && !guards.empty()) addMovingSlice(*item.op->node, inputs, outputs, guards);
         return encoding;
     }
@@ -334,7 +334,7 @@ class Stage::Planning {
     const ProgramPtr before_;
     std::shared_ptr<Program> result_ = std::make_shared<Program>();
     Program& program_ = *result_;
-    std::unordered_map<int, Encoding::Ptr> makers_;        // producers of folded tensors, by number
+    std::unordered_map<int, Encoding::Ptr> producers_;     // producers of folded tensors, by number
     std::unordered_map<CommandGraph::Id, int> controlOf_;  // index of the stage's operator
     std::set<const Operand*> readByControl_;
 };

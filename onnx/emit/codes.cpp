@@ -39,10 +39,10 @@ V oneNumber(Call& c, V value) {
 // Lets a convolution clamp to the smallest code itself: models omit activations that quantisation makes redundant.
 void cut(Call& c, V x, const Steps& steps) {
     if (steps.zero != -128) return;
-    Operator* maker = c.b.maker(x->inFront ? x->inFront : x);
-    if (!maker || maker->op.inputIndexes.size() != 1) return;
-    const OpType type = maker->op.type;
-    wire::Convolution2DT* table = maker->op.main.AsConvolution2D();
+    Operator* producer = c.b.producer(x->inFront ? x->inFront : x);
+    if (!producer || producer->op.inputIndexes.size() != 1) return;
+    const OpType type = producer->op.type;
+    wire::Convolution2DT* table = producer->op.main.AsConvolution2D();
     if ((type != OpType::Convolution && type != OpType::ConvolutionDepthwise) || !table || !table->common) return;
     // The model had Relu6 there if the largest value is 6.
     const bool six = std::abs(steps.scale * 255 - 6) < 1e-2f;
@@ -119,9 +119,9 @@ V withSteps(Call& c, V x, const Steps& steps, bool readElsewhere) {
         cut(c, x, steps);
     result->steps = steps;
     // Where both sides have the same steps, the engine rounds averages of codes down, as the official runtime does.
-    const Operator* maker = c.b.maker(result);
-    result->ownSteps = maker && maker->op.type == OpType::Pooling && maker->op.main.AsPool() &&
-                       maker->op.main.AsPool()->type == wire::PoolType::AVEPOOL;
+    const Operator* producer = c.b.producer(result);
+    result->ownSteps = producer && producer->op.type == OpType::Pooling && producer->op.main.AsPool() &&
+                       producer->op.main.AsPool()->type == wire::PoolType::AVEPOOL;
     if (result->inFront) result->inFront->steps = steps;
     return result;
 }

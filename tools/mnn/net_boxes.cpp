@@ -58,9 +58,9 @@ std::vector<GraphEdge> edgesOf(const NetGraph& graph) {
         for (const int64_t id : graph.ops[op].inputs) {
             if (id < 0) continue;
             const auto tensor = static_cast<size_t>(id);
-            const int maker = graph.tensors.at(tensor).maker;
-            if (maker >= 0 && graph.ops[static_cast<size_t>(maker)].isDrawn())
-                edges.push_back({static_cast<size_t>(maker), op, tensor});
+            const int producer = graph.tensors.at(tensor).producer;
+            if (producer >= 0 && graph.ops[static_cast<size_t>(producer)].isDrawn())
+                edges.push_back({static_cast<size_t>(producer), op, tensor});
         }
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());

@@ -25,7 +25,7 @@ NetGraph readGraph(const nlohmann::json& json) {
         op.outputs = row.at("outputs").get<std::vector<int64_t>>();
         op.bodies = row.at("graphs").get<std::vector<int64_t>>();
         for (const int64_t id : op.outputs)
-            if (id >= 0) graph.tensors.at(static_cast<size_t>(id)).maker = static_cast<int>(graph.ops.size());
+            if (id >= 0) graph.tensors.at(static_cast<size_t>(id)).producer = static_cast<int>(graph.ops.size());
         graph.ops.push_back(std::move(op));
     }
     return graph;
@@ -35,8 +35,8 @@ NetGraph readGraph(const nlohmann::json& json) {
 void addEnds(NetGraph& graph) {
     for (const int64_t id : graph.inputs) {
         GraphTensor& tensor = graph.tensors.at(static_cast<size_t>(id));
-        if (tensor.maker >= 0) continue;
-        tensor.maker = static_cast<int>(graph.ops.size());
+        if (tensor.producer >= 0) continue;
+        tensor.producer = static_cast<int>(graph.ops.size());
         GraphOp op;
         op.type = "Input";
         op.name = tensor.name;

@@ -13,7 +13,7 @@ struct GraphTensor {
     std::string name, type;  // type: "" where it is not known
     std::vector<int64_t> shape;
     bool constant = false;  // computed while planning
-    int maker = -1;         // the operator that produces it
+    int producer = -1;      // the operator that produces it
     bool planned() const { return !type.empty(); }
 };
 

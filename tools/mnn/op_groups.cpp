@@ -37,7 +37,7 @@ class Grouping {
         }
         for (size_t i = 0; i < commands_.size(); ++i)
             for (const int64_t id : commands_[i].outputs)
-                if (id >= 0) take(graph_.tensors[static_cast<size_t>(id)].maker, find(i), groupOf[i]);
+                if (id >= 0) take(graph_.tensors[static_cast<size_t>(id)].producer, find(i), groupOf[i]);
         for (size_t op = 0; op < graph_.ops.size(); ++op)
             if (graph_.ops[op].group >= 0) graph_.groups[static_cast<size_t>(graph_.ops[op].group)].ops.push_back(op);
         return groupOf;
@@ -51,7 +51,7 @@ class Grouping {
 
     void uniteParts() {
         std::map<int64_t, size_t> byTensor;
-        std::map<int, size_t> byMaker;
+        std::map<int, size_t> byProducer;
         const auto unite = [&](auto& seen, auto key, size_t command) {
             const auto [found, added] = seen.try_emplace(key, command);
             if (!added) parent_[find(command)] = find(found->second);
@@ -63,8 +63,8 @@ class Grouping {
             for (const int64_t id : commands_[i].outputs) {
                 if (id < 0) continue;
                 made_.insert(id);
-                const int maker = graph_.tensors[static_cast<size_t>(id)].maker;
-                if (maker >= 0) unite(byMaker, maker, i);
+                const int producer = graph_.tensors[static_cast<size_t>(id)].producer;
+                if (producer >= 0) unite(byProducer, producer, i);
             }
         }
     }
@@ -82,7 +82,7 @@ class Grouping {
             for (const int64_t id : op.inputs) {
                 if (id < 0 || made_.count(id) > 0 || reads_.count({root, id}) > 0) continue;
                 const GraphTensor& tensor = graph_.tensors[static_cast<size_t>(id)];
-                if (!tensor.constant) open.push_back(tensor.maker);
+                if (!tensor.constant) open.push_back(tensor.producer);
             }
         }
     }

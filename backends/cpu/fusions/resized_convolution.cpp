@@ -152,9 +152,9 @@ struct Sources {
 
 // Adds a source. It fails where the source cannot be packed, or is written more than once, because it is now read later
 // than before.
-bool addSource(const CommandGraph& graph, const Operand& source, Id reader, Sources& sources) {
+bool addSource(const CommandGraph& graph, const Operand& source, Id consumer, Sources& sources) {
     const Operand* input = &source;
-    const Id resize = graph.exclusiveProducer(input, reader);
+    const Id resize = graph.exclusiveProducer(input, consumer);
     if (resize != CommandGraph::kNone && isResize(graph.command(resize))) {
         // A Raster may read one resized map in several regions.
         if (std::find(sources.members.begin(), sources.members.end(), resize) == sources.members.end())

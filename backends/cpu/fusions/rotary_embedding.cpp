@@ -185,21 +185,22 @@ class RotaryReader {
         const Region& region = regions[regions[0].dst.offset == to ? 0 : 1];
         if (!copiesRows(region, rows_, half, {0, half}, {to, length_})) return false;
         const Operand* tensor = command(join).inputs[static_cast<size_t>(region.input)];
-        Id reader = join;
-        Id maker = graph_.exclusiveProducer(tensor, reader);
-        negated_[place] = isPlain(maker, OpType::UnaryOp) && command(maker).paramsAs<UnaryParams>().code == kUnaryNeg;
+        Id consumer = join;
+        Id producer = graph_.exclusiveProducer(tensor, consumer);
+        negated_[place] =
+            isPlain(producer, OpType::UnaryOp) && command(producer).paramsAs<UnaryParams>().code == kUnaryNeg;
         if (negated_[place]) {
-            members_.push_back(maker);
-            tensor = command(maker).inputs[0];
-            reader = maker;
-            maker = graph_.exclusiveProducer(tensor, reader);
+            members_.push_back(producer);
+            tensor = command(producer).inputs[0];
+            consumer = producer;
+            producer = graph_.exclusiveProducer(tensor, consumer);
         }
-        if (!isPlain(maker, OpType::Raster) || command(maker).inputs.size() != 1 ||
-            command(maker).regions.size() != 1 || tensor->elements() != rows_ * half ||
-            !copiesRows(command(maker).regions[0], rows_, half, {half - to, length_}, {0, half}))
+        if (!isPlain(producer, OpType::Raster) || command(producer).inputs.size() != 1 ||
+            command(producer).regions.size() != 1 || tensor->elements() != rows_ * half ||
+            !copiesRows(command(producer).regions[0], rows_, half, {half - to, length_}, {0, half}))
             return false;
-        members_.push_back(maker);
-        Operand* const source = command(maker).inputs[0];
+        members_.push_back(producer);
+        Operand* const source = command(producer).inputs[0];
         if (x_ && x_ != source) return false;
         x_ = source;
         return true;
