@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "helpers.h"
 
 namespace mnnc::onnx {
 

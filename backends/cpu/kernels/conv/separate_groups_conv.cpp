@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/cpu/kernels/chunks.h"
+#include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv/conv_implementations.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "base/checked.h"
