@@ -254,7 +254,7 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(oneRowKernel(shape(20, 3, 701, 1, 3, 1, 1, 1)), options(1));
         checkOne(shape(1501, 7, 5, 2, 1), options(1));
         checkOne(shape(64, 6, 5, 32, 1), options(2));
-        // Groups of one vector and of several, on a map of which taps leave much.
+        // Groups of one vector and of several, on a map that many taps leave.
         for (const int groups : {2, 4, 8, 16}) checkOne(shape(64, 9, 8, 64, 3, 1, 4, 4, 2), options(groups));
         for (const int groups : {2, 4, 8, 16}) checkOne(shape(64, 9, 8, 64, 3, 1, 1, 1), options(groups));
         checkOne(shape(3, 15, 14, 20, 3, 2, 1, 1), options(1));
@@ -294,6 +294,31 @@ TEST(KernelsConvImplementations, OneColumn) {
     }
     EXPECT_EQ(candidates(column(shape(37, 101, 1, 20, 3, 1, 1, 1)), options(1)),
               (Names{"direct", "clipped", "winograd4.1x3", "winograd6.1x3"}));
+}
+
+// A signal of a million samples is one row: the numbers of its vectors, times those of its tiles, exceed 32 bits.
+TEST(KernelsConvImplementations, LongSignalsOfGroups) {
+    for (const ConvImplementation* each : convImplementations()) {
+        if (each->name != std::string("grouped_planes")) continue;
+        for (const int outputs : {1, 2, 4}) {
+            ConvShape s = shape(4, 1, 1100000, 2 * outputs, 1);
+            s.kw = 3;
+            s.padLeft = 1;
+            Case c{s, options(2)};
+            c.tolerance = 2e-6;
+            EXPECT_GT(check(c, each), 0) << outputs;
+        }
+        return;
+    }
+    FAIL() << "there is no grouped_planes";
+}
+
+// The product of these extents is 1 in 32 bits.
+TEST(KernelsConvImplementations, ALongRowIsNotFullyConnected) {
+    ConvShape s = shape(3, 1, 130561, 4, 1);
+    s.ow = 131585;
+    EXPECT_FALSE(isFullyConnected(s, options(1)));
+    EXPECT_TRUE(isFullyConnected(shape(3, 1, 1, 4, 1), options(1)));
 }
 
 TEST(KernelsConvImplementations, FloatsAreNotPackedWhereWeightsStayQuantised) {

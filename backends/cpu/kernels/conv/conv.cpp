@@ -50,7 +50,7 @@ constexpr const ConvImplementation* kImplementations[] = {
 void checkShape(const ConvShape& s, int groups) {
     const int smallest = std::min(
         {s.batch, s.ic, s.ih, s.iw, s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.strideW, s.dilateH, s.dilateW, groups});
-    if (smallest < 1) fail(Status::InvalidValue, "convolution with an extent below 1");
+    if (smallest < 1) fail(Status::InvalidValue, "convolution has an extent below 1");
     if (s.ic % groups != 0 || s.oc % groups != 0) {
         fail(Status::InvalidValue, "convolution of %d to %d channels does not divide into %d groups", s.ic, s.oc,
              groups);
@@ -94,8 +94,10 @@ std::span<const ConvImplementation* const> convImplementations() {
 }
 
 bool isFullyConnected(const ConvShape& s, const ConvOptions& options) {
-    return s.ih * s.iw * s.oh * s.ow * s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 && options.groups == 1 &&
-           !options.transposed && !options.bf16 && options.quantization.bits == 0;
+    const auto isOne = [](int extent) { return extent == 1; };
+    const int extents[] = {s.ih, s.iw, s.oh, s.ow, s.kh, s.kw};
+    return std::all_of(std::begin(extents), std::end(extents), isOne) && s.padTop == 0 && s.padLeft == 0 &&
+           options.groups == 1 && !options.transposed && !options.bf16 && options.quantization.bits == 0;
 }
 
 bool convReadsNchw(const ConvShape& s, const ConvOptions& options) {
@@ -133,7 +135,7 @@ std::vector<ConvCandidate> convCandidates(const Kernels& k, const ConvShape& s, 
 
 void ConvPlan::packWeights(const WeightReader& weights, void* packed, ThreadPool& pool) const {
     const FloatWeightPacker* packer = floatPacker();
-    if (!packer) fail(Status::Internal, "%s keeps its weights quantised", algorithm().c_str());
+    if (!packer) fail(Status::Internal, "%s keeps its weights quantised and packs no floats", algorithm().c_str());
     packer->packFloats(weights, packed, pool);
 }
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/tiles.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/conv/grouped_kernels.cpp"
 // foreach_target.h must come first.
@@ -81,11 +83,8 @@ struct Tiles {
 template <int O>
 void planesTilesF32(const GroupedArgs& t) {
     static constexpr Tiles<O> kTiles;
-    const int vectors = (t.length + P - 1) / P, tiles = (vectors + kMaxVectors<O> - 1) / kMaxVectors<O>;
-    for (int i = 0; i < tiles; ++i) {
-        const int from = vectors * i / tiles, to = vectors * (i + 1) / tiles;
-        kTiles.fn[to - from - 1](t, from * P);
-    }
+    forEqualTiles(ceilDiv(t.length, P), kMaxVectors<O>,
+                  [&](int from, int vectors) { kTiles.fn[vectors - 1](t, from * P); });
 }
 
 void planesProductF32(const GroupedArgs& t) {

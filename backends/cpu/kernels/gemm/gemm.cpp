@@ -50,11 +50,13 @@ namespace {
 
 void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, const void* packed, bool backwards,
                ThreadPool& pool) {
-    const int panels = g.panels.count(), slices = std::max(1, ceilDiv(g.K, split.terms));
+    const int64_t panels = g.panels.count();
+    const int slices = std::max(1, ceilDiv(g.K, split.terms));
     parallelFor(pool, split.chunks * split.groups, [&](int task) {
         const int chunk = task / split.groups, group = task % split.groups;
         const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
-        const int first = panels * group / split.groups, end = panels * (group + 1) / split.groups;
+        const auto first = static_cast<int>(panels * group / split.groups);
+        const auto end = static_cast<int>(panels * (group + 1) / split.groups);
         const auto panelAt = [&](int i) { return backwards ? first + end - 1 - i : i; };
         for (int slice = 0; slice < slices; ++slice) {
             const int k0 = slice * split.terms, k1 = std::min(g.K, k0 + split.terms);
@@ -75,7 +77,7 @@ void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t l
 
 void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t lda, const void* packed, uint16_t* strips,
               ThreadPool& pool) {
-    const int panels = g.panels.count();
+    const int64_t panels = g.panels.count();
     const size_t row = stripRow(g.K);
     if (split.groups > 1) {
         parallelRanges(pool, g.M, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
@@ -84,7 +86,9 @@ void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t ld
         parallelFor(pool, split.chunks * split.groups, [&](int task) {
             const int chunk = task / split.groups, group = task % split.groups;
             const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
-            for (int i = panels * group / split.groups; i < panels * (group + 1) / split.groups; ++i)
+            const auto first = static_cast<int>(panels * group / split.groups);
+            const auto end = static_cast<int>(panels * (group + 1) / split.groups);
+            for (int i = first; i < end; ++i)
                 runPanel(g, {i, m0, m1, 0, g.K}, strips + m0 * row, row, packedPanel<uint16_t>(g, packed, i));
         });
         return;
