@@ -72,6 +72,30 @@ TEST(Raster, ALongRowOntoOneElementLeavesItsLast) {
     for (int run = 0; run < 30; ++run) EXPECT_EQ(runNet(net, config).outputs[0][0], given(0, kCount - 1));
 }
 
+// Rows that begin one element behind each other: of the writes to an element the last one counts, whichever thread made
+// it.
+TEST(Raster, ALongRegionThatOverlapsItselfKeepsItsOrder) {
+    constexpr int32_t kRow = 1 << 17;
+    wire::ExtraT extra;
+    addList(extra, "shape", {kRow + 2});
+    addList(extra, "region", {0, 2 * kRow, kRow, 1, 0, 1, 1, 1, 2, 2, kRow});
+    wire::NetT net;
+    net.tensorName = {"in0", "out"};
+    net.outputName = {"out"};
+    net.oplists.push_back(makeInput(0, {4 * kRow}));
+    net.oplists.back()->name = "in0";
+    net.oplists.push_back(makeOp(wire::OpType::Raster, "raster", {0}, {1}, std::move(extra)));
+    SessionConfig config;
+    config.backend.threads = 16;
+    for (int run = 0; run < 10; ++run) {
+        const std::vector<float> out = runNet(net, config).outputs[0];
+        ASSERT_EQ(out.size(), size_t{kRow + 2});
+        EXPECT_EQ(out[0], given(0, 0));
+        EXPECT_EQ(out[1], given(0, 2 * kRow));
+        for (int32_t i = 2; i < kRow + 2; ++i) ASSERT_EQ(out[static_cast<size_t>(i)], given(0, 3 * kRow + i - 2)) << i;
+    }
+}
+
 // Strides of 0 visit one element as often as the sizes say.
 TEST(Raster, RegionsThatWouldCopyForHoursAreRefused) {
     wire::ExtraT extra;

@@ -27,15 +27,17 @@ class PlainRaster final : public Execution {
 
   public:
     PlainRaster(const CpuBackend& backend, const Command& command)
-        : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]), regions_(command.regions) {
+        : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]) {
         int64_t covered = 0;
-        fill_ = regionsOverlap(regions_, output_.elements());
-        for (Region& region : regions_) {
+        fill_ = regionsOverlap(command.regions, output_.elements());
+        for (Region region : command.regions) {
             covered += region.count();
-            fill_ |= !writesOnce(region);
-            sortAxes(region);
+            const bool ordered = !writesOnce(region);
+            fill_ |= ordered;
+            if (!ordered) sortAxes(region);
             mergeAxes(region);
-            turnToTransposition(region);
+            if (!ordered) turnToTransposition(region);
+            copies_.push_back({region, ordered});
         }
         fill_ |= covered != output_.elements();
     }
@@ -43,16 +45,20 @@ class PlainRaster final : public Execution {
     void run(const Frame& frame) const override {
         if (fill_ && !output_.empty())
             std::memset(frame.data<void>(output_), fillByte(output_), static_cast<size_t>(output_.storageBytes()));
-        for (const Region& region : regions_) {
-            const Operand& input = *inputs_[static_cast<size_t>(region.input)];
-            if (region.count() == 0) continue;  // its source may be empty
-            withBits(output_.type, [&]<typename T>(T) { copy<T>(frame, region, input); });
+        for (const Copy& one : copies_) {
+            const Operand& input = *inputs_[static_cast<size_t>(one.region.input)];
+            if (one.region.count() == 0) continue;  // its source may be empty
+            withBits(output_.type, [&]<typename T>(T) { copy<T>(frame, one, input); });
         }
     }
 
   private:
-    // Makes the axis with the smallest destination stride the innermost, so that writes are contiguous. Regions whose
-    // destination overlaps itself keep their order.
+    struct Copy {
+        Region region;
+        bool ordered;  // it writes elements several times: the last write counts, so one thread copies in order
+    };
+
+    // Makes the axis with the smallest destination stride the innermost, so that writes are contiguous.
     static void sortAxes(Region& region) {
         for (const int64_t stride : region.dst.stride)
             if (stride <= 0) return;
@@ -139,20 +145,19 @@ class PlainRaster final : public Execution {
     }
 
     template <typename T>
-    void copy(const Frame& frame, const Region& region, const Operand& input) const {
+    void copy(const Frame& frame, const Copy& one, const Operand& input) const {
+        const Region& region = one.region;
         const T* src = frame.data<T>(input) + region.src.offset;
         T* dst = frame.data<T>(output_) + region.dst.offset;
-        // they may overlap, so their order is kept
-        const bool ordered = region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;
         const bool small = region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes;
         const auto share = [&](int64_t count, const auto& body) {
-            if (ordered || small)
+            if (one.ordered || small)
                 body(0, count);
             else
                 parallelRanges(frame.pool(), static_cast<int64_t>(count), 4 * frame.pool().threads(), body);
         };
         if constexpr (sizeof(T) == 4)
-            if (!ordered && transposes(region)) {
+            if (!one.ordered && transposes(region)) {
                 share(Parts(region).count(), [&](int64_t begin, int64_t end) {
                     for (int64_t part = begin; part < end; ++part) transpose(region, src, dst, part);
                 });
@@ -160,9 +165,7 @@ class PlainRaster final : public Execution {
             }
         const int64_t count = region.size[0] * region.size[1];
         constexpr int64_t kFewRows = 4;
-        // A row that writes one element over and over keeps its order.
-        const bool longRow =
-            region.dst.stride[2] != 0 && region.size[2] * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes;
+        const bool longRow = region.size[2] * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes;
         if (count < kFewRows && longRow) {
             for (int64_t row = 0; row < count; ++row) {
                 const int64_t i = row / region.size[1], j = row % region.size[1];
@@ -205,7 +208,7 @@ class PlainRaster final : public Execution {
     const CpuBackend& backend_;
     std::vector<Operand*> inputs_;
     const Operand& output_;
-    std::vector<Region> regions_;
+    std::vector<Copy> copies_;
     bool fill_ = false;
 };
 
