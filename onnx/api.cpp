@@ -67,7 +67,7 @@ Results& results() {
 
 void readWriting(const mnn_onnx_options_t& read, WriteOptions& to) {
     if (read.weights < MNN_ONNX_WEIGHTS_FLOAT32 || read.weights > MNN_ONNX_WEIGHTS_INT4)
-        fail(Status::InvalidValue, "weights is %d", read.weights);
+        fail(Status::InvalidValue, "weights is %d; it must be one of MNN_ONNX_WEIGHTS_*", read.weights);
     to.weights = static_cast<Weights>(read.weights);
     const bool coded = read.weights >= MNN_ONNX_WEIGHTS_INT8;
     if (read.weight_block && !coded)
@@ -77,7 +77,7 @@ void readWriting(const mnn_onnx_options_t& read, WriteOptions& to) {
         fail(Status::InvalidValue, "weight_block is %d, which is no multiple of 16", read.weight_block);
     to.block = static_cast<size_t>(read.weight_block);
     if (read.weights_beside != 0 && read.weights_beside != 1)
-        fail(Status::InvalidValue, "weights_beside is %d", read.weights_beside);
+        fail(Status::InvalidValue, "weights_beside is %d; it must be 0 or 1", read.weights_beside);
     to.beside = read.weights_beside != 0;
 }
 
@@ -101,24 +101,27 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
         required(shape.input, "options.shapes.input");
         if (shape.rank) required(shape.dims, "options.shapes.dims");
         if (shape.rank > MNN_MAX_RANK)
-            fail(Status::InvalidValue, "the shape of '%s' has rank %zu", shape.input, shape.rank);
+            fail(Status::InvalidValue, "the shape of '%s' has rank %zu; %d is the maximum", shape.input, shape.rank,
+                 static_cast<int>(MNN_MAX_RANK));
         for (size_t k = 0; k < shape.rank; ++k)
             if (shape.dims[k] < -1)
-                fail(Status::InvalidValue, "the shape of '%s' has an extent of %d", shape.input, shape.dims[k]);
+                fail(Status::InvalidValue, "the shape of '%s' has an extent of %d; it must be -1 or more", shape.input,
+                     shape.dims[k]);
         options.shapes[shape.input].assign(shape.dims, shape.dims + shape.rank);
     }
     if (read.extent_count) required(read.extents, "options.extents");
     for (size_t i = 0; i < read.extent_count; ++i) {
         required(read.extents[i].name, "options.extents.name");
         if (read.extents[i].extent < 0)
-            fail(Status::InvalidValue, "the extent '%s' is %d", read.extents[i].name, read.extents[i].extent);
+            fail(Status::InvalidValue, "the extent '%s' is %d; it must be 0 or more", read.extents[i].name,
+                 read.extents[i].extent);
         options.extents[read.extents[i].name] = read.extents[i].extent;
     }
     if (read.output_count) required(read.outputs, "options.outputs");
     for (size_t i = 0; i < read.output_count; ++i)
         options.outputs.emplace_back(&required(read.outputs[i], "options.outputs"));
     if (read.follow_links != 0 && read.follow_links != 1)
-        fail(Status::InvalidValue, "follow_links is %d", read.follow_links);
+        fail(Status::InvalidValue, "follow_links is %d; it must be 0 or 1", read.follow_links);
     folder.followLinks = read.follow_links != 0;
     if (read.data_folder && folder.path.empty()) folder.path = read.data_folder;
     return options;
@@ -250,7 +253,8 @@ mnn_status mnn_onnx_result_problem(const mnn_onnx_result_t* result, size_t index
         const auto converted = results().get(result);
         checkStructSize(required(problem, "problem").struct_size, sizeof *problem, "mnn_onnx_problem_t");
         const std::vector<Problem>& problems = converted->report.problems;
-        if (index >= problems.size()) fail(Status::BadIndex, "problem %zu of %zu", index, problems.size());
+        if (index >= problems.size())
+            fail(Status::BadIndex, "there is no problem %zu: the report has %zu", index, problems.size());
         const Problem& one = problems[index];
         writeStruct(problem, {0, one.node.c_str(), one.domain.c_str(), one.type.c_str(), one.reason.c_str(), one.opset,
                               one.status, 0});
@@ -262,7 +266,8 @@ mnn_status mnn_onnx_result_note(const mnn_onnx_result_t* result, size_t index, c
         const auto converted = results().get(result);
         required(note, "note");
         const std::vector<std::string>& notes = converted->report.notes;
-        if (index >= notes.size()) fail(Status::BadIndex, "note %zu of %zu", index, notes.size());
+        if (index >= notes.size())
+            fail(Status::BadIndex, "there is no note %zu: the report has %zu", index, notes.size());
         *note = notes[index].c_str();
     });
 }

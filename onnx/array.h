@@ -15,7 +15,7 @@ using Dims = std::vector<int64_t>;
 using wire::DataType;
 using wire::OpType;
 
-// The product of extents; throws Overflow, and BadRange for a negative extent. `what` is for the sentence.
+// The product of extents; throws Overflow, and BadRange for a negative extent. `what` names the array in errors.
 int64_t elementCount(const Dims& dims, const std::string& what);
 std::string dimsText(const Dims& dims);
 

@@ -16,7 +16,7 @@ constexpr size_t kMaxValues = size_t{1} << 20;
 
 std::string shortName(std::string_view name) {
     size_t end = std::min<size_t>(name.size(), 200);
-    // Not within a character of several bytes.
+    // A character of several bytes is not cut.
     while (end > 0 && end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
     return std::string(name.substr(0, end));
 }

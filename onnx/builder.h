@@ -30,7 +30,7 @@ constexpr size_t kProbes = 2;
 struct Scope;
 struct Value;
 
-// The beginning of a name of the file, which may have any length: what the net and the report have of it.
+// Returns the beginning of a name of the file, which may have any length, for the net and the report.
 std::string shortName(std::string_view name);
 
 using V = Value*;
@@ -55,7 +55,7 @@ struct ConstantCodes {
 };
 
 struct Value {
-    std::string name;  // the beginning of its tensor's, or that of one which gets another name where this one is taken
+    std::string name;  // the name of its tensor, of an input only the beginning; without a tensor, the wanted name
     Elem elem = Elem::Float;
     DataType type = DataType::DT_FLOAT;
     std::array<Dims, kProbes> dims;
@@ -169,8 +169,8 @@ class Builder {
     // Throws LimitExceeded where there is no memory for an array that a rule is about to fill, whose size follows from
     // numbers of the model: the product of these, each of four bytes. Throws Overflow, and BadRange below 0.
     void requireRoom(const std::vector<int64_t>& extents) const;
-    // Throws LimitExceeded where the arrays of all operators take more than constants may, those that several operators
-    // share counted for each: what follows may copy them.
+    // Throws LimitExceeded where the arrays of all operators take more memory than constants may. An array that several
+    // operators share counts for each of them, because the next steps may copy it.
     void requireArraysFit() const;
     V ints(const std::vector<int64_t>& values) { return constant(intList(values), Elem::Int64); }
     V scalar(int64_t value) { return constant(intScalar(value), Elem::Int64); }
@@ -269,7 +269,9 @@ class Builder {
     int64_t unchecked = 0;  // operators for which that happened
     // Extents that are equal in both probes count as fixed, even if that may be by chance.
     bool trusts = false;
-    int64_t chances = 0;  // extents for which that happened
+    // Windows are expected to make both probes' extents equal, as they reduce the height of a line of text to 1.
+    bool windowsMeet = false;
+    int64_t chances = 0;  // extents that may be equal in both probes by chance
 
   private:
     // A list of this many free axes. Throws NotSupported for more axes than the format has.
@@ -280,8 +282,21 @@ class Builder {
     void chargeTable(const wire::OpParameterUnion& table);
     V newValue(const std::string& name);
     Operand operand(const Value& value, size_t probe, bool all) const;
-    // The rank of the first output, from types and ranks alone; throws the error `refused` where it is unknown.
+    // The rank of the first output, from types and ranks only; throws the error `refused` where it is unknown.
     size_t looseRank(OpType type, const Parameter& parameter, const std::vector<V>& inputs, const Error& refused) const;
+    // How fold() evaluates an operator.
+    struct Evaluation {
+        bool allConstant = true;  // all inputs are constants
+        bool clamped = false;     // an input has integers that were clamped to 32 bits
+        bool computes = false;    // the contents of the outputs are computed, too
+        int64_t maxElements = 0;  // outputs with more elements get no contents
+    };
+    Evaluation evaluationOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs) const;
+    std::vector<Result> evaluate(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                                 const Evaluation& how, size_t probe, const std::vector<bool>& unknown);
+    void openOutput(size_t output, Value& value);
+    bool markConstants(OpType type, const Parameter& parameter, const std::vector<V>& inputs, const Evaluation& how,
+                       const std::vector<V>& outputs) const;
     bool fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs);
     std::vector<bool> doubtsOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs, size_t output,
                                const Value& value) const;
@@ -290,7 +305,7 @@ class Builder {
     std::vector<bool> elementDoubts(const std::vector<V>& inputs, const Value& value) const;
     void noteChance(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                     const std::vector<V>& outputs);
-    void carryChance(const std::vector<V>& inputs, const std::vector<V>& outputs);
+    void carryChance(OpType type, const std::vector<V>& inputs, const std::vector<V>& outputs);
     void noteChanceByNumber(const std::vector<V>& inputs, const std::vector<V>& outputs);
     void append(OpType type, const Parameter& parameter, const std::vector<V>& inputs, const std::vector<V>& outputs);
 

@@ -52,7 +52,7 @@ void Builder::chargeTable(const wire::OpParameterUnion& table) {
 void Builder::requireRoom(const std::vector<int64_t>& extents) const {
     int64_t bytes = sizeof(float);
     for (const int64_t extent : extents) {
-        if (extent < 0) fail(Status::BadRange, "a constant of %lld numbers", asLong(extent));
+        if (extent < 0) fail(Status::BadRange, "a constant has an extent of %lld", asLong(extent));
         bytes = checkedMul(bytes, extent, "a constant");
     }
     budget_.require(static_cast<uint64_t>(bytes));
@@ -65,11 +65,11 @@ void Builder::requireArraysFit() const {
         for (const Operator& one : scope.operators) {
             bytes += tableBytes(one.op.main) + (one.weights ? one.weights->byteSize() : 0) +
                      (one.constant ? one.constant->byteSize() : 0);
-            if (bytes > budget_.most())
+            if (bytes > budget_.limit())
                 fail(Status::LimitExceeded,
                      "the net has more than %llu bytes of constants, those that several operators share counted for "
                      "each: max_memory_bytes allows no more",
-                     static_cast<unsigned long long>(budget_.most()));
+                     static_cast<unsigned long long>(budget_.limit()));
         }
     }
 }

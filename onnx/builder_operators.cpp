@@ -60,7 +60,7 @@ bool takesClamped(OpType type, const Parameter& parameter) {
     }
 }
 
-// The same array, which says that numbers were clamped where it has limits of 32 bits.
+// Returns the same array, marked as clamped where it contains a limit of 32 bits.
 ArrayPtr markedClamped(const ArrayPtr& array) {
     const auto isLimit = [](int32_t value) {
         return value == std::numeric_limits<int32_t>::min() || value == std::numeric_limits<int32_t>::max();
@@ -72,7 +72,7 @@ ArrayPtr markedClamped(const ArrayPtr& array) {
     return marked;
 }
 
-// The type of an output, from the types of the inputs alone.
+// Returns the type of an output, from the types of the inputs only.
 DataType looseType(OpType type, const Parameter& parameter, const std::vector<V>& inputs) {
     const auto like = [&](size_t i) { return inputs.at(i)->type; };
     switch (type) {
@@ -104,15 +104,15 @@ Operand Builder::operand(const Value& value, size_t probe, bool all) const {
 size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                           const Error& refused) const {
     if (open_) return (*open_)[0].size();
-    size_t most = 0;
-    for (const V value : inputs) most = std::max(most, value->rank());
+    size_t maxRank = 0;
+    for (const V value : inputs) maxRank = std::max(maxRank, value->rank());
     const size_t first = inputs.empty() ? 0 : inputs[0]->rank();
     const wire::OpParameterUnion& table = parameter.value;
     switch (type) {
         case OpType::BinaryOp:
         case OpType::MatMul:
         case OpType::Select:
-            return most;
+            return maxRank;
         case OpType::Concat:
         case OpType::Convolution:
         case OpType::ConvolutionDepthwise:
@@ -151,68 +151,103 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
     throw refused;
 }
 
-// Computes the operator where the contents of all inputs are known. Returns whether all outputs are constants.
-bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs) {
-    bool allConstant = true, allKnown = true, clamped = false;
+Builder::Evaluation Builder::evaluationOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs) const {
+    Evaluation how;
+    bool allKnown = true;
     int64_t elements = 0;
     for (const V value : inputs) {
-        allConstant = allConstant && value->constant;
+        how.allConstant = how.allConstant && value->constant;
         for (int p = 0; p < probes; ++p)
             allKnown = allKnown && value->content[p] && (value->constant || value->content[p]->count() <= kMaxFollowed);
-        clamped = clamped || (value->content[0] && value->content[0]->saturated);
+        how.clamped = how.clamped || (value->content[0] && value->content[0]->saturated);
         // Where not all are constants, the number is of no interest, and their sum may overflow.
         const int64_t count = value->elementCount();
-        if (allConstant) elements += count;
+        if (how.allConstant) elements += count;
     }
-    const int64_t most = allConstant ? std::max(kMaxGrown, 4 * elements) : kMaxFollowed;
+    how.maxElements = how.allConstant ? std::max(kMaxGrown, 4 * elements) : kMaxFollowed;
     // An operator that is not folded refuses clamped constants when it is written.
-    const bool wanted = allKnown && !isRandom(type) && !inputs.empty() && (!clamped || takesClamped(type, parameter));
+    how.computes = allKnown && !isRandom(type) && !inputs.empty() && (!how.clamped || takesClamped(type, parameter));
+    return how;
+}
+
+// Evaluates the operator with the numbers of a probe. unknown: the outputs whose extents are open already.
+std::vector<Result> Builder::evaluate(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                                      const Evaluation& how, size_t probe, const std::vector<bool>& unknown) {
+    std::vector<Operand> operands;
+    operands.reserve(inputs.size());
+    for (const V value : inputs) operands.push_back(operand(*value, probe, how.computes));
+    try {
+        return evaluator_(type, parameter.value, operands, unknown.size(), how.computes ? how.maxElements : -1);
+    } catch (const Error& error) {
+        if (!lenient || how.allConstant || error.status() == Status::OutOfMemory || error.status() == Status::Cancelled)
+            throw;
+        const size_t rank = looseRank(type, parameter, inputs, error);
+        if (!unknown.at(0)) ++unchecked;  // once for both probes
+        if (!open_) openRank(rank);
+        if (unknown.size() > 1) throw;
+        return std::vector<Result>(unknown.size());
+    }
+}
+
+// Gives an output whose extents depend on contents the declared extents, or those that its rule has opened.
+void Builder::openOutput(size_t output, Value& value) {
+    value.content = {};
+    std::array<Dims, kProbes> dims;
+    const bool has = !(open_ && openAlways_) && declared && declared(output, dims) &&
+                     (!open_ || (*open_)[0].size() == dims[0].size());
+    if (!has && !(open_ && output == 0))
+        fail(Status::NotSupported,
+             "the shape of an output depends on values that only a run has, and the file does not declare its rank");
+    if (!has) dims = *open_;
+    probes = 2;
+    value.dims = dims;
+}
+
+// Marks the outputs as constants if all of them have the same contents in every run. Returns whether they have.
+bool Builder::markConstants(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                            const Evaluation& how, const std::vector<V>& outputs) const {
+    bool constant = how.computes;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        V value = outputs[i];
+        const auto& [first, second] = value->content;
+        const bool same = first && second &&
+                          (first == second || (first->dims == second->dims && first->ints == second->ints &&
+                                               first->floats == second->floats && first->bytes == second->bytes));
+        if (first && second && !how.allConstant && probes > 1)
+            value->doubts = doubtsOf(type, parameter, inputs, i, *value);
+        value->constant = same && value->doubts.empty() && value->chance.empty();
+        constant = constant && value->constant;
+    }
+    if (!constant)
+        for (const V value : outputs) value->constant = false;
+    return constant;
+}
+
+// Sets the types, extents and known contents of the outputs. Returns whether all outputs are constants.
+bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs) {
+    const Evaluation how = evaluationOf(type, parameter, inputs);
     std::vector<bool> unknown(outputs.size());  // outputs whose extents, those of both probes, are declared or open
-    for (int p = 0; p < (allConstant && wanted ? 1 : probes); ++p) {
-        std::vector<Operand> operands;
-        operands.reserve(inputs.size());
-        for (const V value : inputs) operands.push_back(operand(*value, static_cast<size_t>(p), wanted));
-        std::vector<Result> results;
-        try {
-            results = evaluator_(type, parameter.value, operands, outputs.size(), wanted ? most : -1);
-        } catch (const Error& error) {
-            if (!lenient || allConstant || error.status() == Status::OutOfMemory || error.status() == Status::Cancelled)
-                throw;
-            const size_t rank = looseRank(type, parameter, inputs, error);
-            if (!unknown.at(0)) ++unchecked;  // once for both probes
-            if (!open_) openRank(rank);
-            results.resize(outputs.size());
-            if (outputs.size() > 1) throw;
-        }
+    for (int p = 0; p < (how.allConstant && how.computes ? 1 : probes); ++p) {
+        const auto at = static_cast<size_t>(p);
+        const std::vector<Result> results = evaluate(type, parameter, inputs, how, at, unknown);
         for (size_t i = 0; i < outputs.size(); ++i) {
             if (unknown[i]) continue;
             Value& value = *outputs[i];
-            const auto at = static_cast<size_t>(p);
-            const bool known = results[i].known || results[i].content;
-            if (known) value.type = results[i].type;
-            value.content[at] = clamped && results[i].content ? markedClamped(results[i].content) : results[i].content;
+            const ArrayPtr& content = results[i].content;
+            value.content[at] = how.clamped && content ? markedClamped(content) : content;
             if (value.content[at]) charge(*value.content[at]);
-            if (known) {
+            if (results[i].known || content) {
+                value.type = results[i].type;
                 value.dims[at] = results[i].dims;
                 continue;
             }
             unknown[i] = true;
-            value.content = {};
             // An output with unknown extents has an unknown type, too.
             if (p == 0) value.type = looseType(type, parameter, inputs);
-            std::array<Dims, kProbes> dims;
-            const bool has = !(open_ && openAlways_) && declared && declared(i, dims) &&
-                             (!open_ || (*open_)[0].size() == dims[0].size());
-            if (!has && !(open_ && i == 0))
-                fail(Status::NotSupported,
-                     "the shape of an output depends on values that only a run has, and the file does not "
-                     "declare its rank");
-            if (!has) dims = *open_;
-            probes = 2;
-            value.dims = dims;
+            openOutput(i, value);
         }
     }
-    const bool alike = probes == 1 || (allConstant && wanted);
+    const bool alike = probes == 1 || (how.allConstant && how.computes);
     for (const V value : outputs) {
         if (alike) {
             value->dims[1] = value->dims[0];
@@ -222,20 +257,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
         }
     }
     if (!alike) noteChance(type, parameter, inputs, outputs);
-    bool constant = wanted;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        V value = outputs[i];
-        const auto& [first, second] = value->content;
-        const bool same = first && second &&
-                          (first == second || (first->dims == second->dims && first->ints == second->ints &&
-                                               first->floats == second->floats && first->bytes == second->bytes));
-        if (first && second && !allConstant && probes > 1) value->doubts = doubtsOf(type, parameter, inputs, i, *value);
-        value->constant = same && value->doubts.empty() && value->chance.empty();
-        constant = constant && value->constant;
-    }
-    if (!constant)
-        for (const V value : outputs) value->constant = false;
-    return constant;
+    return markConstants(type, parameter, inputs, how, outputs);
 }
 
 void Builder::append(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
@@ -291,7 +313,7 @@ std::vector<V> Builder::given(OpType type, const Parameter& parameter, std::vect
         value->dims = output.dims;
         results.push_back(value);
     }
-    carryChance(inputs, results);
+    carryChance(type, inputs, results);
     append(type, parameter, inputs, results);
     return results;
 }

@@ -24,8 +24,9 @@ struct Call {
 
     // The value of an input; throws BadFormat where it is absent.
     V in(size_t i);
-    V maybe(size_t i);
-    // The same, but may return codes that no operator has produced: for rules that handle such values.
+    V maybe(size_t i);  // null where it is absent
+    // Like maybe(), but a quantised value may still be without an operator that produces its codes (madeCodes() of
+    // emit/codes.h).
     V raw(size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
     bool wants(size_t i) const { return i < node.outputs.size() && !node.outputs[i].empty(); }
     void out(size_t i, V value) {
@@ -33,7 +34,8 @@ struct Call {
     }
     void out(V value) { out(0, value); }
 
-    // Attributes; absent ones have ONNX's defaults. They throw BadFormat where the file has another type.
+    // Read attributes. An absent one gives `otherwise`, which callers set to ONNX's default, nullopt or an empty list.
+    // They throw BadFormat where the file has another type.
     int64_t integer(std::string_view name, int64_t otherwise) const;
     float real(std::string_view name, float otherwise) const;
     std::string text(std::string_view name, std::string_view otherwise) const;
@@ -68,7 +70,7 @@ constexpr const char* kLearned = "ai.onnx.ml";       // the domain of operators 
 
 using Family = std::span<const Entry>;
 std::span<const Entry> allEntries();
-// Null: there is none. `named`: whether there is one for another opset.
+// Returns null where there is no entry. `named`: set to whether there is one for any opset.
 const Entry* findEntry(std::string_view domain, std::string_view name, int64_t opset, bool& named);
 
 // Throws the reason why a form is refused, as a sentence for the report.

@@ -79,7 +79,7 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
         best->builder().requireArraysFit();
         foldPatterns(best->builder(), best->netOutputs());
         foldChannels(best->builder(), best->netOutputs());
-        // Operators behind the sum of the branches can then be folded into the convolution.
+        // Operators after the sum of the branches can then be folded into the convolution.
         if (foldBranches(best->builder(), best->netOutputs())) foldChannels(best->builder(), best->netOutputs());
         isolateAverages(best->builder());
         noteRounded(roundCodes(best->builder(), best->netOutputs()), result.report.notes);

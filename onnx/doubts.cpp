@@ -33,6 +33,23 @@ bool isElementwise(OpType type) {
            type == OpType::ReLU6;
 }
 
+// Operators whose outputs have the spatial axes of their first input, reduced or widened by windows.
+bool hasWindows(OpType type) {
+    switch (type) {
+        case OpType::Convolution:
+        case OpType::Convolution3D:
+        case OpType::ConvolutionDepthwise:
+        case OpType::ConvTranspose3D:
+        case OpType::Deconvolution:
+        case OpType::DeconvolutionDepthwise:
+        case OpType::Pooling:
+        case OpType::Pooling3D:
+            return true;
+        default:
+            return false;
+    }
+}
+
 bool isNonzero(const Array& array, size_t i) {
     return array.realAt(static_cast<int64_t>(i)) != 0;
 }
@@ -98,7 +115,7 @@ Operand apart(const Value& value, Operand operand, int64_t distance, bool equalA
     return operand;
 }
 
-// Returns whether a slice begins or ends at numbers that differ between the probes. Both may lie behind the end of the
+// Returns whether a slice begins or ends at numbers that differ between the probes. Both may lie beyond the end of the
 // axis, for example where a net slices a table of positions that has fewer rows than a probe has tokens.
 bool cutsByNumbers(OpType type, const std::vector<V>& inputs) {
     if (type != OpType::StridedSlice) return false;
@@ -113,8 +130,8 @@ bool cutsByNumbers(OpType type, const std::vector<V>& inputs) {
 // Moves the numbers of a slice that differ between the probes towards 0, all by the same distance, so that windows keep
 // their lengths.
 void moveCuts(const std::vector<V>& inputs, std::vector<Operand>& operands) {
-    constexpr int64_t kLeast = 5;
-    int64_t least = INT32_MAX;
+    constexpr int64_t kMinNumber = 5;
+    int64_t smallest = INT32_MAX;
     const auto forDiffering = [&](const auto& visit) {
         for (size_t i = 1; i < inputs.size(); ++i) {
             const Value& value = *inputs[i];
@@ -123,8 +140,8 @@ void moveCuts(const std::vector<V>& inputs, std::vector<Operand>& operands) {
                 if (!isEqual(value, k)) visit(i, k, int64_t{operands[i].content->ints[k]});
         }
     };
-    forDiffering([&](size_t, size_t, int64_t number) { least = std::min(least, std::abs(number)); });
-    const int64_t by = std::max<int64_t>(0, least - kLeast);
+    forDiffering([&](size_t, size_t, int64_t number) { smallest = std::min(smallest, std::abs(number)); });
+    const int64_t by = std::max<int64_t>(0, smallest - kMinNumber);
     std::vector<std::shared_ptr<Array>> moved(operands.size());
     forDiffering([&](size_t i, size_t k, int64_t number) {
         if (!moved[i]) moved[i] = std::make_shared<Array>(*operands[i].content);
@@ -223,17 +240,21 @@ void Builder::noteChance(OpType type, const Parameter& parameter, const std::vec
     }
 }
 
-// For operators whose rule determines the extents: windows keep the axes of their input.
-void Builder::carryChance(const std::vector<V>& inputs, const std::vector<V>& outputs) {
+// For operators whose rule determines the extents. Windows with strides may give equal extents for different ones: a
+// stride of 2 makes 1 of both 1 and 2.
+void Builder::carryChance(OpType type, const std::vector<V>& inputs, const std::vector<V>& outputs) {
     if (trusts || inputs.empty()) return;
+    constexpr size_t kFirstSpatialAxis = 2;
     const Value& x = *inputs[0];
+    const bool mayMeet = hasWindows(type) && !windowsMeet;
     for (const V value : outputs) {
         if (value->rank() != x.rank()) {
             noteChanceByNumber(inputs, {value});
             continue;
         }
-        for (size_t axis = 0; axis < x.chance.size(); ++axis)
-            if (x.chance[axis] && value->fixed(axis)) {
+        for (size_t axis = 0; axis < x.rank(); ++axis)
+            if (value->fixed(axis) && ((axis < x.chance.size() && x.chance[axis]) ||
+                                       (mayMeet && axis >= kFirstSpatialAxis && !x.fixed(axis)))) {
                 value->chance.resize(value->rank());
                 value->chance[axis] = true;
                 ++chances;

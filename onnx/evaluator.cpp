@@ -13,10 +13,10 @@ namespace {
 // Limit on the memory of an operator over constants, as a multiple of its net: results that are too large to keep are
 // computed nevertheless.
 constexpr uint64_t kTimes = 16;
-// Questions of at most this many bytes are cached.
-constexpr size_t kRemembered = 4096;
-// All of them are forgotten when they take more bytes than this: each node of a model may ask for another one.
-constexpr uint64_t kMostRemembered = uint64_t{64} << 20;
+// The results of nets of at most this many bytes are cached.
+constexpr size_t kMaxCachedNet = 4096;
+// The cache is emptied when it has more bytes than this: each node of a model may need another entry.
+constexpr uint64_t kMaxCachedBytes = uint64_t{64} << 20;
 
 void check(mnn_status status) {
     if (status == MNN_OK) return;
@@ -82,7 +82,7 @@ std::vector<uint8_t> netOf(OpType type, const wire::OpParameterUnion& parameter,
         net.outputName.push_back(net.tensorName.back());
         asked->outputIndexes.push_back(static_cast<int32_t>(inputs.size() + i));
     }
-    asked->name = "it";
+    asked->name = wire::EnumNameOpType(type);  // messages about the operator begin with it
     asked->type = type;
     asked->main = parameter;
     asked->defaultDimentionFormat = wire::MNN_DATA_FORMAT::NCHW;
@@ -233,7 +233,7 @@ std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUn
                                           const std::vector<Operand>& inputs, size_t outputs, int64_t maxElements) {
     const std::vector<uint8_t> net = netOf(type, parameter, inputs, outputs);
     std::string key;
-    if (net.size() <= kRemembered) {
+    if (net.size() <= kMaxCachedNet) {
         key.assign(net.begin(), net.end());
         key += maxElements < 0 ? 'n' : 'y';
         if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
@@ -242,7 +242,7 @@ std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUn
     if (key.empty()) return results;
     uint64_t bytes = key.size() + sizeof(Result) * results.size();
     for (const Result& result : results) bytes += result.content ? result.content->byteSize() : 0;
-    if (answersBytes_ + bytes > kMostRemembered) {
+    if (answersBytes_ + bytes > kMaxCachedBytes) {
         answers_.clear();
         answersBytes_ = 0;
     }

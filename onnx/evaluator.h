@@ -36,7 +36,7 @@ class Evaluator {
     std::vector<Result> operator()(OpType type, const wire::OpParameterUnion& parameter,
                                    const std::vector<Operand>& inputs, size_t outputs, int64_t maxElements);
 
-    // Not 0: the extents include guesses for free ones, and an operator that needs more bytes with them is refused.
+    // Limit on the memory of an operator whose extents include guesses for free ones; 0: there are no guesses.
     uint64_t maxGuessed = 0;
     // Limit on the memory of an operator over constants, besides 16 times its own bytes.
     uint64_t maxFolded = uint64_t{1} << 30;

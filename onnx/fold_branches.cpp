@@ -18,8 +18,8 @@ struct Window {
     int64_t reach() const { return (kernel - 1) * dilate + 1; }
 };
 
-// The tap of `host` that reads what the first tap of `other` reads; -1: the window of `other` is not a part of that of
-// `host`, or the results have different extents.
+// Returns the tap of `host` that reads the same element as the first tap of `other`; -1: the window of `other` is no
+// part of the window of `host`, or the results have different extents.
 int64_t tapOf(const Window& host, const Window& other) {
     const int64_t shift = host.begin - other.begin;
     if (host.stride != other.stride || (other.dilate != host.dilate && other.kernel > 1)) return -1;

@@ -11,7 +11,7 @@ namespace mnnc::onnx {
 namespace {
 
 // Deeper calls of functions count as recursion.
-constexpr size_t kDeepestCall = 64;
+constexpr size_t kMaxCallDepth = 64;
 constexpr int64_t kMaxNodes = 1 << 18;
 // A function's nodes, with bodies that are not taken, are visited with every call of it.
 constexpr uint64_t kMaxVisits = uint64_t{1} << 26;
@@ -178,8 +178,8 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
         numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048} : std::array<int64_t, kProbes>{32, 64};  // audio
     if (strategy == 5)  // multiples of many numbers of heads
         numbers = rank < 4 ? std::array<int64_t, kProbes>{720, 1440} : std::array<int64_t, kProbes>{72, 144};
-    if (strategy == 6 && rank == 4 && axis == 2) numbers = {32, 33};  // lines of text, whose height becomes 1
-    if (strategy == 7 && rank == 4 && axis == 2) numbers = {16, 17};
+    if (strategy == kTextStrategies[0] && rank == 4 && axis == 2) numbers = {32, 33};
+    if (strategy == kTextStrategies[1] && rank == 4 && axis == 2) numbers = {16, 17};
     if (strategy == kKeptStrategy) {
         const bool isMask = rank == 2 && axis > 0 && lengths_++ > 0;
         numbers = rank > 2 ? std::array<int64_t, kProbes>{16, 32}
@@ -261,7 +261,7 @@ void Importer::readInputs(const Graph& graph, int strategy) {
 }
 
 void Importer::callFunction(const Function& function, const Node& node, const std::vector<V>& inputs) {
-    if (active_.size() >= kDeepestCall || std::find(active_.begin(), active_.end(), &function) != active_.end())
+    if (active_.size() >= kMaxCallDepth || std::find(active_.begin(), active_.end(), &function) != active_.end())
         fail(Status::Cycle, "the function '%s' calls itself", shown(function.name).c_str());
     active_.push_back(&function);
     ++report_.functions;
@@ -466,11 +466,7 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
     if (++depth_ > 32) fail(Status::LimitExceeded, "bodies lie deeper in one another than 32");
     Frame frame;
     frame.outer = frame_;
-    for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
-    for (const ValueInfo& info : graph.outputs) {
-        frame.declared[info.name] = &info;
-        frame.readElsewhere.insert(info.name);
-    }
+    declareValues(graph, frame);
     Frame* before = frame_;
     frame_ = &frame;
     std::vector<V> results;
@@ -511,35 +507,34 @@ V Importer::madeValue(V value) {
     return madeCodes(call, value);
 }
 
-bool Importer::run(int strategy) {
-    Frame frame;
-    frame.opsets = &model_.opsets;
-    frame_ = &frame;
-    builder_.lenient = strategy == kLenientStrategy;
-    builder_.trusts = strategy == kTrustingStrategy;
-    if (builder_.trusts) strategy = 0;
-    const Graph& graph = model_.graph;
+// Makes the declared shapes of a graph known to its frame. Its outputs count as read elsewhere.
+void Importer::declareValues(const Graph& graph, Frame& frame) {
     for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
     for (const ValueInfo& info : graph.outputs) {
         frame.declared[info.name] = &info;
         frame.readElsewhere.insert(info.name);
     }
-    for (const std::string& name : options_.outputs) frame.readElsewhere.insert(name);
-    reading_.total = reading_.done + graph.nodes.size();
-    if (graph.hasSparse) fail(Status::NotSupported, "the model has sparse initializers");
+}
+
+void Importer::noteOpset() {
     for (const Opset& opset : model_.opsets)
         if (opset.domain.empty() && (opset.version < 1 || opset.version > kNewest))
             note("The model's opset " + std::to_string(opset.version) + " is newer than " + std::to_string(kNewest) +
                  ", for which this library was written: operators are read as that one has them.");
-    readInitializers(graph);
-    readInputs(graph, strategy);
-    const uint64_t most = options_.maxBytes ? kTimesConstants * options_.maxBytes : kMaxGuessed;
-    reading_.evaluator.maxFolded = std::min(most, kMaxGuessed / 2);
-    reading_.evaluator.maxGuessed = free_ ? std::min(most, kMaxGuessed) : 0;
-    readNodes(graph.nodes);
+}
+
+void Importer::limitEvaluator() {
+    const uint64_t maxBytes = options_.maxBytes ? kTimesConstants * options_.maxBytes : kMaxGuessed;
+    reading_.evaluator.maxFolded = std::min(maxBytes, kMaxGuessed / 2);
+    reading_.evaluator.maxGuessed = free_ ? std::min(maxBytes, kMaxGuessed) : 0;
+}
+
+// Makes the requested values the outputs of the net, or those of the model. Each gets a tensor with its name, which is
+// neither an input of another name nor another output.
+void Importer::addOutputs() {
     std::vector<std::string> outputs = options_.outputs;
     if (outputs.empty())
-        for (const ValueInfo& info : graph.outputs) outputs.emplace_back(info.name);
+        for (const ValueInfo& info : model_.graph.outputs) outputs.emplace_back(info.name);
     if (outputs.empty()) fail(Status::BadFormat, "the model has no outputs");
     std::unordered_set<int> named;                     // tensors
     std::unordered_map<int, std::string> inputsOfNet;  // by tensor
@@ -561,12 +556,9 @@ bool Importer::run(int strategy) {
             bool own = !value->constant && value->scope == &builder_.scope() && value->tensor >= 0;
             const auto input = inputsOfNet.find(value->tensor);
             own = own && (input == inputsOfNet.end() || input->second == name) && !named.count(value->tensor);
-            if (!own) {
-                V source = value;
-                value = builder_.copy(source);
-            }
-            const auto declared = frame.declared.find(name);
-            ranksDiffer_ = ranksDiffer_ || (declared != frame.declared.end() && declared->second->hasShape &&
+            if (!own) value = builder_.copy(value);
+            const auto declared = frame_->declared.find(name);
+            ranksDiffer_ = ranksDiffer_ || (declared != frame_->declared.end() && declared->second->hasShape &&
                                             declared->second->shape.size() != value->rank());
             named.insert(value->tensor);
             renames.emplace_back(value, name);
@@ -576,25 +568,46 @@ bool Importer::run(int strategy) {
         }
     }
     builder_.giveNames(renames);
+}
+
+void Importer::noteResults() {
     if (coded_)
         note(std::to_string(coded_) +
-             " layers have the codes of the model as weights, and compute with codes where their inputs and "
-             "outputs "
+             " layers have the codes of the model as weights, and compute with codes where their inputs and outputs "
              "are quantised.");
     for (const auto& [type, count] : floats_)
         note(std::to_string(count) + " " + type +
-             " nodes over quantised values compute with floats, because their weights are fed, or have no "
-             "form of "
+             " nodes over quantised values compute with floats, because their weights are fed, or have no form of "
              "codes.");
     if (builder_.unchecked)
         note(std::to_string(builder_.unchecked) +
-             " operators refuse the numbers that stood for free extents, so they fit other numbers alone, if "
-             "any.");
+             " operators refuse the numbers that stood for free extents, so they fit other numbers alone, if any.");
     if (builder_.trusts)
         note(
-            "Extents that came out of arithmetic over free extents and were equal for two sets of numbers "
-            "count as "
+            "Extents that came out of arithmetic over free extents and were equal for two sets of numbers count as "
             "fixed.");
+}
+
+bool Importer::run(int strategy) {
+    Frame frame;
+    frame.opsets = &model_.opsets;
+    frame_ = &frame;
+    builder_.lenient = strategy == kLenientStrategy;
+    builder_.trusts = strategy == kTrustingStrategy;
+    builder_.windowsMeet = strategy == kTextStrategies[0] || strategy == kTextStrategies[1];
+    if (builder_.trusts) strategy = 0;
+    const Graph& graph = model_.graph;
+    declareValues(graph, frame);
+    for (const std::string& name : options_.outputs) frame.readElsewhere.insert(name);
+    reading_.total = reading_.done + graph.nodes.size();
+    if (graph.hasSparse) fail(Status::NotSupported, "the model has sparse initializers");
+    noteOpset();
+    readInitializers(graph);
+    readInputs(graph, strategy);
+    limitEvaluator();
+    readNodes(graph.nodes);
+    addOutputs();
+    noteResults();
     report_.operators = static_cast<int64_t>(builder_.scope().operators.size());
     report_.folded = builder_.foldedCount();
     frame_ = nullptr;

@@ -26,7 +26,7 @@ struct ImportOptions {
     std::function<void(uint64_t done, uint64_t total)> progress;  // may throw to end the conversion
 };
 
-// The functions of a model, by domain, name and overload. Throws BadFormat where two have the same.
+// The functions of a model, by domain, name and overload. Throws BadFormat where two functions agree in all three.
 using Functions = std::map<std::array<std::string_view, 3>, const Function*>;
 Functions functionsOf(const ModelFile& model);
 
@@ -64,6 +64,8 @@ struct Report {
     int64_t nodes = 0, operators = 0, folded = 0, functions = 0;
 };
 
+// Strategies for lines of text, whose height becomes 1.
+constexpr int kTextStrategies[] = {6, 7};
 // A strategy with numbers that fit a decoder with kept keys and values: the second extent of its masks is a sum.
 constexpr int kKeptStrategy = 8;
 // The last but one strategy for free extents: operators that refuse the numbers are not checked.
@@ -97,7 +99,7 @@ class Importer {
     void note(std::string text);
     // Returns whether a value has a consumer that does not quantise it, or is an output of the graph.
     bool readElsewhere(std::string_view name) const;
-    // Counts the branches that are read again. Nested ones would be read twice as often at each level.
+    // Counts the branches that are read again, and limits them: nested ones are read twice as often at each level.
     bool mayReadBranchAgain() { return ++branchesReadAgain_ <= kMaxReadAgain; }
     // Counts a layer whose weights were codes in the file and stay so.
     void countCoded() { ++coded_; }
@@ -117,15 +119,20 @@ class Importer {
         std::unordered_set<std::string_view> readElsewhere;
     };
 
-    // Counts visits of nodes and of their names, those that no operator is made of, too. Throws LimitExceeded.
+    // Counts visits of nodes and of their names, also where no operator results. Throws LimitExceeded.
     void spend(uint64_t visits);
     void requireNew(const Node& node) const;
     V find(std::string_view name) const;
     int64_t opsetOf(std::string_view domain) const;
+    static void declareValues(const Graph& graph, Frame& frame);
+    void noteOpset();
     void readInitializers(const Graph& graph);
     void readInputs(const Graph& graph, int strategy);
+    void limitEvaluator();
     void readNodes(const std::vector<Node>& nodes);
     void noteReaders(const std::vector<Node>& nodes, bool inBody);
+    void addOutputs();
+    void noteResults();
     void noteFloats(const Node& node, const std::vector<V>& inputs, int64_t codedBefore);
     void readNode(const Node& node);
     void callFunction(const Function& function, const Node& node, const std::vector<V>& inputs);
@@ -152,8 +159,8 @@ class Importer {
     bool free_ = false;
     int depth_ = 0;
     int64_t coded_ = 0;
-    std::map<std::string, int64_t> floats_;  // by operator: number of nodes over quantised values that compute with
-                                             // floats
+    // By operator: the number of nodes over quantised values that compute with floats.
+    std::map<std::string, int64_t> floats_;
 };
 
 }  // namespace mnnc::onnx

@@ -75,7 +75,7 @@ class Isolation {
   private:
     static size_t at(int id) { return static_cast<size_t>(id); }
 
-    // Returns whether the model has steps on both sides, and the engine computes what the model asks for: it averages
+    // Returns whether the model has steps on both sides, and the engine computes as the model requires: it averages
     // with floats where the steps of the input and of the result differ. A resize in codes is at most one code off.
     bool computesRight(const wire::OpT& op) const {
         const Value &in = *scope_.values[at(op.inputIndexes[0])], &out = *scope_.values[at(op.outputIndexes[0])];

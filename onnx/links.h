@@ -20,7 +20,7 @@ class Links {
     // The operator that produces a tensor; -1: there is none.
     int producer(int tensor) const { return producers_[at(tensor)]; }
     void setProducer(int tensor, int op) { producers_[at(tensor)] = op; }
-    // The operators that read a tensor, one that reads it twice twice.
+    // The operators that read a tensor. An operator that reads it twice is listed twice.
     const std::vector<size_t>& consumers(int tensor) const { return consumers_[at(tensor)]; }
     // Whether a tensor is read once.
     bool usedOnce(int tensor) const { return consumers(tensor).size() + isOutput_[at(tensor)] == 1; }

@@ -9,7 +9,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Calls function(name) for what a node and its bodies read; names of the bodies themselves are among them.
+// Calls function(name) for each name that a node and its bodies read, also for values of the bodies themselves.
 void forNamesRead(const Node& node, const std::function<void(std::string_view)>& function) {
     for (const std::string_view name : node.inputs) function(name);
     for (const Attribute& attribute : node.attributes) {
@@ -26,7 +26,7 @@ std::vector<const Node*> inOrder(const std::vector<Node>& nodes) {
     for (size_t i = 0; i < nodes.size(); ++i)
         for (const std::string_view name : nodes[i].outputs)
             if (!name.empty()) producers.try_emplace(name, i);
-    std::vector<size_t> missing(nodes.size());  // results that a node reads and that are not made yet
+    std::vector<size_t> missing(nodes.size());  // results that a node reads and that have no producer in `order` yet
     std::vector<std::vector<size_t>> consumers(nodes.size());
     bool sorted = true;
     for (size_t i = 0; i < nodes.size(); ++i)

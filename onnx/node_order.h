@@ -1,4 +1,5 @@
-// Nodes behind those whose results they read. ONNX asks files for this order, and onnxruntime does not.
+// Orders nodes so that each follows the producers of its inputs. ONNX requires this order of files; onnxruntime does
+// not.
 #pragma once
 #include <vector>
 
@@ -6,7 +7,7 @@
 
 namespace mnnc::onnx {
 
-// The order of the file where it is possible; nodes of a cycle come last.
+// Returns the order of the file where it is valid, else a topological one close to it. Nodes of a cycle come last.
 std::vector<const Node*> inOrder(const std::vector<Node>& nodes);
 
 }  // namespace mnnc::onnx

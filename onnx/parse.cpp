@@ -8,12 +8,12 @@
 namespace mnnc::onnx {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kMaxGraphDepth = 64;
 // Lists that are searched for a name with every node.
-constexpr size_t kMostAttributes = 1024, kMostOpsets = 1024;
+constexpr size_t kMaxAttributes = 1024, kMaxOpsets = 1024;
 
-void requireFew(size_t count, size_t most, const char* what) {
-    if (count > most) fail(Status::LimitExceeded, "%s are %zu; %zu are the most", what, count, most);
+void requireFew(size_t count, size_t limit, const char* what) {
+    if (count > limit) fail(Status::LimitExceeded, "%s are %zu; %zu is the maximum", what, count, limit);
 }
 
 std::string_view plainDomain(std::string_view domain) {
@@ -123,7 +123,7 @@ Node parseNode(Bytes bytes, int depth) {
                 field(5, [&](MessageReader& in) { node.attributes.push_back(parseAttribute(in.bytes(), depth)); }),
                 field(7, node.domain), field(8, node.overload));
     node.domain = plainDomain(node.domain);
-    requireFew(node.attributes.size(), kMostAttributes, "the attributes of a node");
+    requireFew(node.attributes.size(), kMaxAttributes, "the attributes of a node");
     return node;
 }
 
@@ -162,7 +162,7 @@ ValueInfo parseValue(Bytes bytes) {
 }
 
 Graph parseGraph(Bytes bytes, int depth) {
-    if (depth > kDeepest) fail(Status::LimitExceeded, "graphs lie deeper in one another than %d", kDeepest);
+    if (depth > kMaxGraphDepth) fail(Status::LimitExceeded, "graphs lie deeper in one another than %d", kMaxGraphDepth);
     Graph graph;
     readMessage(bytes, "a GraphProto",
                 field(1, [&](MessageReader& in) { graph.nodes.push_back(parseNode(in.bytes(), depth)); }),
@@ -192,8 +192,8 @@ Function parseFunction(Bytes bytes) {
                 field(11, [&](MessageReader& in) { function.defaults.push_back(parseAttribute(in.bytes(), 0)); }),
                 field(13, function.overload));
     function.domain = plainDomain(function.domain);
-    requireFew(function.defaults.size(), kMostAttributes, "the attributes of a function");
-    requireFew(function.opsets.size(), kMostOpsets, "the opsets of a function");
+    requireFew(function.defaults.size(), kMaxAttributes, "the attributes of a function");
+    requireFew(function.opsets.size(), kMaxOpsets, "the opsets of a function");
     return function;
 }
 
@@ -254,7 +254,7 @@ ModelFile parseModel(Bytes bytes) {
         if (error.status() != Status::BadFormat) throw;
         fail(Status::BadFormat, "this is no ONNX model: %s", error.what());
     }
-    requireFew(model.opsets.size(), kMostOpsets, "the opsets of the model");
+    requireFew(model.opsets.size(), kMaxOpsets, "the opsets of the model");
     if (bytes.empty()) fail(Status::Truncated, "the file is empty");
     if (model.irVersion < 1)
         fail(Status::BadFormat, "the file has no ir_version: it is no ONNX model, or it ends too early");

@@ -54,7 +54,7 @@ bool MessageReader::next() {
     if (at_ == end_) return false;
     const uint64_t key = varint();
     if (key >> 3 == 0 || key >> 32 != 0)
-        fail(Status::BadFormat, "%s has a field with the number %llu", what_,
+        fail(Status::BadFormat, "%s has a field with the number %llu, which is out of range", what_,
              static_cast<unsigned long long>(key >> 3));
     field_ = static_cast<uint32_t>(key >> 3);
     kind_ = static_cast<uint32_t>(key & 7);
@@ -108,7 +108,8 @@ void MessageReader::reals(std::vector<float>& to) {
     }
     const Bytes packed = bytes();
     if (packed.size() % 4 != 0)
-        fail(Status::BadFormat, "field %u of %s has %zu bytes of floats", field_, what_, packed.size());
+        fail(Status::BadFormat, "field %u of %s has %zu bytes of floats, which is no multiple of 4", field_, what_,
+             packed.size());
     const size_t before = to.size();
     to.resize(before + packed.size() / 4);
     if (!packed.empty()) std::memcpy(to.data() + before, packed.data(), packed.size());
@@ -123,7 +124,8 @@ void MessageReader::doubles(std::vector<double>& to) {
         packed = bytes();
     }
     if (packed.size() % 8 != 0)
-        fail(Status::BadFormat, "field %u of %s has %zu bytes of doubles", field_, what_, packed.size());
+        fail(Status::BadFormat, "field %u of %s has %zu bytes of doubles, which is no multiple of 8", field_, what_,
+             packed.size());
     const size_t before = to.size();
     to.resize(before + packed.size() / 8);
     if (!packed.empty()) std::memcpy(to.data() + before, packed.data(), packed.size());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "moves.h"
 
@@ -20,7 +21,8 @@ class Rounding {
           given_(scope.tensors.size()),
           coded_(scope.operators.size()),
           grouped_(scope.operators.size()),
-          sources_(scope.tensors.size(), -1) {
+          sources_(scope.tensors.size(), -1),
+          origins_(scope.tensors.size()) {
         for (size_t i = 0; i < scope.operators.size(); ++i)
             for (const int id : op(i).outputIndexes) producers_[at(id)] = static_cast<int>(i);
         std::vector<bool> live(scope.operators.size());
@@ -40,7 +42,10 @@ class Rounding {
     }
 
     void run(std::map<std::string, int64_t>& floats) {
-        for (size_t i = 0; i < coded_.size(); ++i) coded_[i] = live_[i] && computesCodes(i);
+        for (size_t i = 0; i < coded_.size(); ++i) {
+            findOrigins(i);
+            coded_[i] = live_[i] && computesCodes(i);
+        }
         leaveLoneActivations();
         findGroups();
         std::vector<Operator> result;
@@ -92,6 +97,18 @@ class Rounding {
     // The number of inputs whose elements are moved; others are parameters.
     size_t dataCount(size_t i) const { return op(i).type == OpType::Concat ? op(i).inputIndexes.size() : 1; }
 
+    // Finds the steps of the value before the first of consecutive moves: the engine moves codes only with those.
+    void findOrigins(size_t i) {
+        for (const int id : op(i).outputIndexes) {
+            std::optional<Steps>& origin = origins_[at(id)];
+            if (known(id)) origin = value(id).steps;
+            if (!movesElements(op(i).type)) continue;
+            origin = origins_[at(op(i).inputIndexes.at(0))];
+            for (size_t k = 1; k < dataCount(i); ++k)
+                if (origins_[at(op(i).inputIndexes[k])] != origin) origin.reset();
+        }
+    }
+
     // Returns whether the engine computes the operator with codes, as it does in quantised nets of the format.
     bool computesCodes(size_t i) const {
         const wire::OpT& one = op(i);
@@ -122,7 +139,7 @@ class Rounding {
         if (!movesElements(one.type)) return false;
         for (size_t k = 0; k < dataCount(i); ++k)
             if (!sameSteps(one.inputIndexes[k], out)) return false;
-        return true;
+        return origins_[at(out)] == value(out).steps;
     }
 
     // The engine computes an activation with codes only next to another operator with codes.
@@ -295,6 +312,7 @@ class Rounding {
     std::vector<bool> coded_;    // operators that compute with codes
     std::vector<bool> grouped_;  // operators that compute with codes if all around them do
     std::vector<int> sources_;   // by result of a chain
+    std::vector<std::optional<Steps>> origins_;
 };
 
 }  // namespace

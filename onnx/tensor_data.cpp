@@ -123,9 +123,9 @@ std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder&
     return result;
 }
 
-[[noreturn]] void tooShort(const TensorData& tensor, int64_t count, size_t has) {
-    fail(has < static_cast<size_t>(count) ? Status::Truncated : Status::BadFormat, "%s has the shape %s and %zu values",
-         named(tensor).c_str(), dimsText(tensor.dims).c_str(), has);
+[[noreturn]] void wrongCount(const TensorData& tensor, size_t has, size_t needed) {
+    fail(has < needed ? Status::Truncated : Status::BadFormat, "%s has %zu values; its shape %s needs %zu",
+         named(tensor).c_str(), has, dimsText(tensor.dims).c_str(), needed);
 }
 
 void fromRaw(Array& to, const TensorData& tensor, Bytes raw, size_t count) {
@@ -181,7 +181,7 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     const int64_t count = elementCount(tensor.dims, name);
     const auto bytes =
         static_cast<size_t>((checkedMul(count, static_cast<int64_t>(elementBits(tensor.type)), name.c_str()) + 7) / 8);
-    // Compares the declared size with the file before it allocates memory.
+    // The declared size is checked against the file before memory for the values is allocated.
     std::vector<std::byte> external;
     Bytes raw;
     const bool isRaw = tensor.external || tensor.raw;
@@ -198,7 +198,7 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     const size_t codes = fourBits ? (n + 1) / 2 : n;
     if (!isRaw) {
         const size_t has = isFloat ? tensor.floats.size() : isDouble ? tensor.doubles.size() : tensor.ints.size();
-        if (has != (isFloat || isDouble ? n : codes)) tooShort(tensor, count, has);
+        if (has != codes) wrongCount(tensor, has, codes);
     }
     if (isFloat && tensor.raw && raw.size() >= kLarge) {
         result->lent = raw;

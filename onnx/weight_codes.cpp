@@ -17,12 +17,12 @@ WeightCodes encode(std::span<const float> weights, size_t rows, int bits) {
     const int smallest = result.smallest(), largest = -smallest - 1;
     for (size_t r = 0; r < rows; ++r) {
         const auto row = weights.subspan(r * result.columns, result.columns);
-        const auto [least, most] = std::minmax_element(row.begin(), row.end());
-        const float scale = (*most - *least) / static_cast<float>(largest - smallest);
-        result.lows.push_back(*least);
+        const auto [low, high] = std::minmax_element(row.begin(), row.end());
+        const float scale = (*high - *low) / static_cast<float>(largest - smallest);
+        result.lows.push_back(*low);
         result.scales.push_back(scale > kNoRange ? scale : 0.0f);
         for (size_t i = 0; i < row.size(); ++i) {
-            const float steps = scale > kNoRange ? std::nearbyint((row[i] - *least) / scale) : 0.0f;
+            const float steps = scale > kNoRange ? std::nearbyint((row[i] - *low) / scale) : 0.0f;
             result.codes[r * result.columns + i] =
                 static_cast<int8_t>(std::clamp(static_cast<int>(steps) + smallest, smallest, largest));
         }

@@ -18,13 +18,13 @@ struct WeightCodes {
     std::vector<int8_t> codes;
     std::vector<float> scales;
     std::vector<float> lows;
-    ArrayPtr source;          // of codes of the model
+    ArrayPtr source;          // the array of the model, if it has these codes
     bool transposed = false;  // the source is [columns, rows]
 
     int smallest() const { return -(1 << (bits - 1)); }
 };
 
-// The nearest codes of weights, for the range of each row.
+// Returns the nearest codes of weights; scale and minimum of a row follow from its range.
 WeightCodes encode(std::span<const float> weights, size_t rows, int bits);
 
 // The table of a convolution with these codes.

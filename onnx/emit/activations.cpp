@@ -103,7 +103,8 @@ void emitShrink(Call& c) {
 
 void emitGelu(Call& c) {
     const std::string approximate = c.text("approximate", "none");
-    if (approximate != "none" && approximate != "tanh") refuse("the approximation '%s'", approximate.c_str());
+    if (approximate != "none" && approximate != "tanh")
+        refuse("the approximation '%s' is unknown", approximate.c_str());
     if (approximate == "tanh")
         c.out(geluByTanh(c, c.in(0)));
     else

@@ -39,7 +39,7 @@ Term diagonal(Call& c, Term term) {
         if (again == std::string::npos) continue;
         const Value& x = *term.value;
         if (x.fixed(i) && x.fixed(again) && x.dims[0][i] != x.dims[0][again])
-            fail(Status::ComputeSizeError, "one label for axes of %lld and %lld elements", asLong(x.dims[0][i]),
+            fail(Status::ComputeSizeError, "one label names axes of %lld and %lld elements", asLong(x.dims[0][i]),
                  asLong(x.dims[0][again]));
         // Elements off the diagonal are zeroed, so that a sum over one of the two axes leaves the diagonal.
         V rows = rangeTo(c, extentOf(c, term.value, static_cast<int64_t>(i)));
@@ -136,7 +136,8 @@ void emitEinsum(Call& c) {
         else
             lists.back() += letter;
     if (lists.size() != c.inputs.size())
-        fail(Status::BadFormat, "'%s' for %zu inputs", equation.c_str(), c.inputs.size());
+        fail(Status::BadFormat, "the equation '%s' does not have a term for each of the %zu inputs", equation.c_str(),
+             c.inputs.size());
     size_t dots = 0;
     for (size_t i = 0; i < lists.size(); ++i)
         if (has(lists[i], '.'))
@@ -146,7 +147,8 @@ void emitEinsum(Call& c) {
     for (size_t i = 0; i < lists.size(); ++i) {
         Term term{castTo(c, c.in(i), Elem::Float), expand(lists[i], c.in(i)->rank(), dots)};
         if (term.labels.size() != term.value->rank())
-            fail(Status::BadFormat, "'%s' for an input of rank %zu", lists[i].c_str(), term.value->rank());
+            fail(Status::BadFormat, "the term '%s' does not fit an input of rank %zu", lists[i].c_str(),
+                 term.value->rank());
         terms.push_back(diagonal(c, term));
     }
     std::string out;
@@ -177,13 +179,20 @@ void emitEinsum(Call& c) {
     std::vector<int64_t> order;
     for (const char label : out) {
         const size_t at = result.labels.find(label);
-        if (at == std::string::npos) fail(Status::BadFormat, "'%s' has a label in its result alone", equation.c_str());
+        if (at == std::string::npos)
+            fail(Status::BadFormat, "the equation '%s' has a label only in its result", equation.c_str());
         order.push_back(static_cast<int64_t>(at));
     }
     c.out(castTo(c, permute(c, result.value, order), elem));
 }
 
 // ---- The discrete Fourier transform ----
+
+void requireParts(int64_t parts) {
+    if (parts != 1 && parts != 2)
+        fail(Status::BadFormat, "the last axis has %lld elements; 1 (real numbers) or 2 (complex ones) are needed",
+             asLong(parts));
+}
 
 // Uses tables that the net computes: for an axis that is an input, for free extents, and for the inverse of a one-sided
 // transform.
@@ -193,7 +202,7 @@ void computedDft(Call& c) {
     const auto last = static_cast<int64_t>(rank) - 1;
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
-    if (parts != 1 && parts != 2) fail(Status::BadFormat, "elements of %lld numbers", asLong(parts));
+    requireParts(parts);
     V axis = c.opset < 20 ? c.b.scalar(c.integer("axis", 1)) : c.maybe(2) ? scalarOf(c, c.in(2)) : c.b.scalar(-2);
     // The parts have one axis less.
     axis = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
@@ -266,12 +275,12 @@ void emitDft(Call& c) {
     if (axis + 1 == static_cast<int64_t>(rank)) fail(Status::BadRange, "its axis is that of the parts of each number");
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
-    if (parts != 1 && parts != 2) fail(Status::BadFormat, "elements of %lld numbers", asLong(parts));
+    requireParts(parts);
     const int64_t extent = x->extent(static_cast<size_t>(axis));
     const int64_t n = length ? c.constant(1).intAt(0) : extent;
-    if (n < 1) fail(Status::BadRange, "a length of %lld", asLong(n));
+    if (n < 1) fail(Status::BadRange, "the length is %lld; it must be 1 or more", asLong(n));
     const int64_t bins = oneSided ? n / 2 + 1 : n, used = std::min(n, extent);
-    if (used * bins > int64_t{1} << 24) refuse("a length of %lld", asLong(n));
+    if (used * bins > int64_t{1} << 24) refuse("the length %lld needs a table of more than 2^24 numbers", asLong(n));
     if (used < extent) x = sliceAxis(c, x, axis, 0, used);
     c.b.requireRoom({2, used, bins});
     std::vector<float> cosines, sines;  // [used, bins]

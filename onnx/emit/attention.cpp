@@ -12,7 +12,7 @@ namespace mnnc::onnx {
 
 V splitHeads(Call& c, V x, int64_t heads) {
     if (x->rank() == 4) return x;
-    if (heads < 1) fail(Status::BadFormat, "an input of rank 3 without a number of heads");
+    if (heads < 1) fail(Status::BadFormat, "an input has rank 3, and the node gives no number of heads");
     return permute(c, reshape(c, x, {0, 0, heads, -1}), {0, 2, 1, 3});
 }
 
@@ -25,7 +25,7 @@ V repeatHeads(Call& c, V x, V q) {
     if (q->fixed(1) && x->fixed(1)) {
         const int64_t all = q->extent(1), own = x->extent(1);
         if (own < 1 || all % own != 0)
-            fail(Status::BadFormat, "%lld heads of queries and %lld of keys", asLong(all), asLong(own));
+            fail(Status::BadFormat, "%lld heads of queries cannot share %lld heads of keys", asLong(all), asLong(own));
         if (all == own) return x;
         times = c.b.ints({all / own});
     } else {
@@ -48,7 +48,7 @@ V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
     const int64_t half = width / 2;
     cos = unsqueeze(c, cos, {1});
     sin = unsqueeze(c, sin, {1});
-    // width 0: all elements; their number may be free.
+    // With width 0 all elements rotate, whose number may be free.
     V turning = width == 0 ? x : sliceAxis(c, x, 3, 0, width);
     std::vector<V> parts;
     if (interleaved) {
@@ -139,7 +139,7 @@ void emitAttention(Call& c) {
     const float nothing = -std::numeric_limits<float>::infinity();
     if (mask) {
         const bool isBool = mask->elem == Elem::Bool;
-        if (mask->rank() == 0) fail(Status::BadFormat, "a mask that is a number");
+        if (mask->rank() == 0) fail(Status::BadFormat, "the mask is a number; it needs an axis of keys");
         const size_t last = mask->rank() - 1;
         // A shorter mask hides the keys beyond it.
         if (mask->dims[0][last] != keys->dims[0][2] || mask->dims[1][last] != keys->dims[1][2]) {
@@ -176,7 +176,7 @@ V modified(Call& c, const char* name, V x) {
     const Attribute* found = c.attribute(name);
     if (!found || !found->graph) return x;
     const std::vector<V> results = c.importer.body(*found->graph, {x});
-    if (results.size() != 1) fail(Status::BadFormat, "%s gives %zu values", name, results.size());
+    if (results.size() != 1) fail(Status::BadFormat, "the body %s gives %zu values; 1 is needed", name, results.size());
     return results[0];
 }
 
@@ -199,12 +199,13 @@ void rotary(Call& c, V cos, V sin, V places, int64_t depth) {
     int64_t width = c.integer("rotary_embedding_dim", 0);
     if (width == 0 && x->fixed(3)) width = x->extent(3);
     if (width < 0 || width % 2 != 0 || (x->fixed(3) && width > x->extent(3)))
-        fail(Status::BadRange, "rotary_embedding_dim is %lld", asLong(width));
+        fail(Status::BadRange, "rotary_embedding_dim is %lld; it must be even and at most the size of a head",
+             asLong(width));
     if (places) {
         cos = gatherAxis(c, cos, places, 0);
         sin = gatherAxis(c, sin, places, 0);
     }
-    if (cos->rank() != 3) fail(Status::BadFormat, "caches of rank %zu", cos->rank());
+    if (cos->rank() != 3) fail(Status::BadFormat, "the cosines of the tokens have rank %zu, 3 is needed", cos->rank());
     V result = rotate(c, x, cos, sin, width, c.integer("interleaved", 0) != 0);
     c.out(flat ? joinHeads(c, result) : result);
 }
@@ -220,8 +221,8 @@ void emitContribRotary(Call& c) {
         const int64_t axis = c.in(0)->rank() == 3 ? 1 : 2;
         places = unsqueeze(c, add(c, rangeTo(c, extentOf(c, c.in(0), axis)), places), {0});
     }
-    if (c.real("scale", 1) != 1) refuse("scale");
-    if (c.integer("is_packed_batching", 0) != 0) refuse("is_packed_batching");
+    if (c.real("scale", 1) != 1) refuse("the attribute scale is not implemented");
+    if (c.integer("is_packed_batching", 0) != 0) refuse("is_packed_batching is not implemented");
     // The tables have a number for each pair of elements of a head.
     V cos = c.in(2);
     rotary(c, cos, c.in(3), places,
@@ -257,7 +258,9 @@ void emitLinearAttention(Call& c) {
     const int64_t heads = c.integer("q_num_heads", 0), kvHeads = c.integer("kv_num_heads", 0);
     V q = splitHeads(c, c.in(0), heads), k = splitHeads(c, c.in(1), kvHeads), v = splitHeads(c, c.in(2), kvHeads);
     const int64_t depth = q->extent(3), width = v->extent(3);
-    if (kvHeads < 1 || heads % kvHeads != 0) fail(Status::BadFormat, "heads that do not divide");
+    if (kvHeads < 1 || heads % kvHeads != 0)
+        fail(Status::BadFormat, "q_num_heads is %lld; it must be a multiple of kv_num_heads, %lld", asLong(heads),
+             asLong(kvHeads));
     const float scale = c.real("scale", 0) != 0 ? c.real("scale", 0) : 1 / std::sqrt(static_cast<float>(depth));
     V decay = gated ? splitHeads(c, c.in(4), kvHeads) : nullptr;  // [batch, heads, steps, depth or 1]
     V beta = delta ? c.in(5) : nullptr;

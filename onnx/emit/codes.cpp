@@ -24,7 +24,7 @@ Range rangeOf(Elem elem) {
         case Elem::Int16:
             return {-32768, 32767};
         default:
-            refuse("codes of %s", elemName(elem));
+            refuse("codes of %s are not implemented", elemName(elem));
     }
 }
 
@@ -56,13 +56,13 @@ V spread(Call& c, V value, const Value& x, int64_t axis, int64_t block) {
     if (value->rank() == 0 || (value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1))
         return value->rank() == 0 ? value : reshape(c, value, {});
     if (static_cast<size_t>(axis) > x.rank())
-        fail(Status::BadRange, "scales along axis %lld of a tensor of rank %zu", asLong(axis), x.rank());
+        fail(Status::BadRange, "its scales lie along axis %lld of a tensor of rank %zu", asLong(axis), x.rank());
     if (block == 0) {
-        if (value->rank() != 1) refuse("a scale of rank %zu", value->rank());
+        if (value->rank() != 1) refuse("its scale has rank %zu; 0 or 1 is needed", value->rank());
         return unsqueeze(c, value, allAxes(x.rank() - static_cast<size_t>(axis), 1));
     }
     // Each number is repeated for the elements of its block; the last block may be shorter.
-    if (block < 0) fail(Status::BadRange, "blocks of %lld elements", asLong(block));
+    if (block < 0) fail(Status::BadRange, "block_size is %lld; it must not be negative", asLong(block));
     const int64_t extent = x.extent(static_cast<size_t>(axis));
     c.b.requireRoom({extent});
     std::vector<int32_t> of;

@@ -34,8 +34,8 @@ V realOf(Call& c, V codes, V scale, V zero, int64_t axis);
 // where they do not have 8 bits or their scales belong to another axis.
 std::optional<WeightCodes> rowCodes(const Value& weight, size_t axis);
 
-// Inputs for a node that only moves elements: codes become values, and its outputs become codes again. Empty: it is no
-// such node.
+// Returns the inputs for a node that only moves elements: codes become values, and its outputs become codes again.
+// Empty where the node does something else.
 std::optional<std::vector<V>> movedCodes(const Node& node, const std::vector<V>& inputs);
 
 }  // namespace mnnc::onnx

@@ -35,7 +35,8 @@ void emitConstantOfShape(Call& c) {
     Elem elem = Elem::Float;
     if (value) {
         elem = c.attribute("value")->tensor->type;
-        if (value->count() != 1) fail(Status::BadFormat, "a value of %s", dimsText(value->dims).c_str());
+        if (value->count() != 1)
+            fail(Status::BadFormat, "its value has the shape %s; one element is needed", dimsText(value->dims).c_str());
     }
     auto scalar = std::make_shared<Array>(value ? *value : *floatScalar(0));
     scalar->dims.clear();
@@ -84,7 +85,7 @@ void emitEyeLike(Call& c) {
     V x = c.in(0);
     const Elem elem = c.has("dtype") ? static_cast<Elem>(c.integer("dtype", 1)) : x->elem;
     const int64_t k = c.integer("k", 0);
-    if (x->rank() != 2) refuse("its input has rank %zu", x->rank());
+    if (x->rank() != 2) refuse("its input has rank %zu, 2 is needed", x->rank());
     V typed = castTo(c, x, elem == Elem::Bool || heldAs(elem) == DataType::DT_INT32 ? Elem::Int32 : Elem::Float);
     V eye = c.b.op(OpType::EyeLike, {}, {typed, c.b.scalar(k)});
     c.out(c.b.alias(castTo(c, eye, elem), elem));
@@ -127,12 +128,12 @@ void emitBernoulli(Call& c) {
 // Draws classes: the number of classes whose cumulated probability a random number exceeds.
 void emitMultinomial(Call& c) {
     V x = castTo(c, c.in(0), Elem::Float);
-    if (x->rank() != 2) refuse("its input has rank %zu", x->rank());
+    if (x->rank() != 2) refuse("its input has rank %zu, 2 is needed", x->rank());
     const int64_t samples = c.integer("sample_size", 1);
-    if (samples < 1) fail(Status::BadRange, "sample_size is %lld", asLong(samples));
+    if (samples < 1) fail(Status::BadRange, "sample_size is %lld; it must be 1 or more", asLong(samples));
     V limits = c.b.op(OpType::CumSum, wire::CumSumT(), {softmax(c, x, 1), c.b.scalar(1)});
     V last = sub(c, extentOf(c, x, 1), c.b.scalar(1));
-    // The last class takes what rounding leaves, hence its limit is left out.
+    // The last class has no limit, so that rounding cannot leave a number without a class.
     V inner = c.b.alias(gatherAxis(c, limits, rangeTo(c, last), 1), Elem::Float);
     V shape = concat(c, {shapeOf(c, x, 0, 1), c.b.ints({samples, 1})}, 0);
     V above = compare(c, Binary::GREATER_EQUAL, randomNumbers(c, shape), unsqueeze(c, inner, {1}));
@@ -194,7 +195,7 @@ void emitBlackman(Call& c) {
     emitWindow(c, {0.42f, -0.5f, 0.08f});
 }
 
-// Column `band` rises from 0 at frequency bin edges[band] to 1 at the next edge and falls to 0 at the one behind it.
+// Column `band` rises from 0 at frequency bin edges[band] to 1 at the next edge and falls to 0 at the one after it.
 std::vector<float> melWeights(const std::vector<int64_t>& edges, int64_t frequencies) {
     const size_t bands = edges.size() - 2;
     std::vector<float> weights(static_cast<size_t>(frequencies) * bands);
@@ -214,11 +215,13 @@ std::vector<float> melWeights(const std::vector<int64_t>& edges, int64_t frequen
 void emitMelWeightMatrix(Call& c) {
     const int64_t bands = c.constant(0).intAt(0), points = c.constant(1).intAt(0), rate = c.constant(2).intAt(0);
     const double lowest = c.constant(3).realAt(0), highest = c.constant(4).realAt(0);
-    constexpr int64_t kMost = 1 << 22;  // elements: a small file must not ask for any memory
-    if (bands < 1 || points < 1 || rate < 1 || bands > kMost / (points / 2 + 1))
-        fail(Status::BadRange, "%lld bands of %lld points at %lld hertz", asLong(bands), asLong(points), asLong(rate));
+    constexpr int64_t kMaxWeights = 1 << 22;  // a small file must not take any amount of memory
+    if (bands < 1 || points < 1 || rate < 1 || bands > kMaxWeights / (points / 2 + 1))
+        fail(Status::BadRange, "it has %lld bands of %lld points at %lld hertz, which is out of range", asLong(bands),
+             asLong(points), asLong(rate));
     if (!(lowest >= 0 && highest >= lowest && highest <= static_cast<double>(rate)))
-        fail(Status::BadRange, "its bands reach from %g to %g hertz", lowest, highest);
+        fail(Status::BadRange, "its bands reach from %g to %g hertz, which is not within 0 to the sample rate", lowest,
+             highest);
     const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
     const double step = (mel(highest) - mel(lowest)) / static_cast<double>(bands + 2);
     std::vector<int64_t> edges;

@@ -48,7 +48,7 @@ void emitQuickGelu(Call& c) {
 
 void requireNoStatistics(Call& c) {
     for (size_t i = 1; i < 3; ++i)
-        if (c.wants(i)) refuse("its output %zu, which belongs to training", i);
+        if (c.wants(i)) refuse("its output %zu belongs to training", i);
 }
 
 void emitSkipLayerNorm(Call& c) {
@@ -70,7 +70,7 @@ void emitSkipSimplifiedLayerNorm(Call& c) {
 }
 
 void emitSimplifiedLayerNorm(Call& c) {
-    if (c.wants(1)) refuse("its output 1, which belongs to training");
+    if (c.wants(1)) refuse("its output 1 belongs to training");
     V x = c.in(0);
     c.out(0,
           normalised(c, x, axisOf(c.integer("axis", -1), x->rank()), c.in(1), nullptr, true, c.real("epsilon", 1e-5f)));
@@ -90,9 +90,9 @@ void embed(Call& c, V sum, V gamma, V beta, V mask) {
     }
 }
 
-// The positions of words that have none of their own.
+// Returns the positions of words: the given ones, or 0, 1 and so on.
 V positionsOf(Call& c, V words, V given) {
-    if (words->rank() != 2) fail(Status::BadFormat, "ids of rank %zu", words->rank());
+    if (words->rank() != 2) fail(Status::BadFormat, "the ids have rank %zu, 2 is needed", words->rank());
     return given ? given : rangeTo(c, extentOf(c, words, 1));
 }
 
@@ -143,7 +143,7 @@ void emitFusedGemm(Call& c) {
     const std::string name = c.text("activation", "");
     static const std::set<std::string_view> kKnown{"Elu",     "HardSigmoid", "LeakyRelu", "Relu", "Selu",
                                                    "Sigmoid", "Softplus",    "Softsign",  "Tanh", "ThresholdedRelu"};
-    if (!kKnown.count(name)) refuse("the activation '%s'", name.c_str());
+    if (!kKnown.count(name)) refuse("the activation '%s' is not implemented", name.c_str());
     Node node;
     for (const char* parameter : {"alpha", "beta", "gamma"}) {
         if (const Attribute* given = c.attribute("activation_" + std::string(parameter))) {
@@ -163,20 +163,23 @@ void emitMatMulNBits(Call& c) {
     const int64_t rows = c.integer("K", 0), columns = c.integer("N", 0), bits = c.integer("bits", 4),
                   block = c.integer("block_size", 0);
     if (rows < 1 || columns < 1 || block < 1 || (bits != 2 && bits != 4 && bits != 8))
-        refuse("K %lld, N %lld, %lld bits, blocks of %lld", asLong(rows), asLong(columns), asLong(bits), asLong(block));
+        refuse("K %lld, N %lld, %lld bits and blocks of %lld are not implemented", asLong(rows), asLong(columns),
+               asLong(bits), asLong(block));
     const Array &codes = c.constant(1), &scales = c.constant(2);
     const Array* zeros = c.maybe(3) ? &c.constant(3) : nullptr;
-    if (c.maybe(4)) refuse("g_idx");
+    if (c.maybe(4)) refuse("the input g_idx is not implemented");
     if (checkedMul(block, bits, "a block") % 8 != 0)
-        refuse("blocks of %lld codes of %lld bits", asLong(block), asLong(bits));
+        refuse("blocks of %lld codes of %lld bits do not fill bytes", asLong(block), asLong(bits));
     const int64_t blocks = (rows - 1) / block + 1, bytes = block * bits / 8,
                   all = checkedMul(columns, blocks, "blocks");
     if (!holdsBytes(codes) || codes.count() != checkedMul(all, bytes, "codes") || scales.count() != all)
-        fail(Status::BadFormat, "%lld codes and %lld scales", asLong(codes.count()), asLong(scales.count()));
+        fail(Status::BadFormat, "the %lld codes and %lld scales of its weights do not fit K, N and block_size",
+             asLong(codes.count()), asLong(scales.count()));
     const bool floatZeros = zeros && zeros->type == DataType::DT_FLOAT;
     const int64_t zeroBytes = (blocks * bits + 7) / 8;  // of a column
     if (zeros && (floatZeros ? zeros->count() != all : !holdsBytes(*zeros) || zeros->count() != columns * zeroBytes))
-        fail(Status::BadFormat, "%lld zero points", asLong(zeros->count()));
+        fail(Status::BadFormat, "its weights have %lld zero points; one for each block is needed",
+             asLong(zeros->count()));
     const auto code = [bits](const Array& from, int64_t start, int64_t i) {
         const int64_t each = 8 / bits;  // codes of a byte, the first one in its low bits
         return from.bytes[static_cast<size_t>(start + i / each)] >> (i % each * bits) & ((1 << bits) - 1);

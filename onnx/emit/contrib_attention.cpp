@@ -14,7 +14,7 @@ namespace {
 
 void refuseInputs(Call& c, std::initializer_list<size_t> indices) {
     for (const size_t i : indices)
-        if (c.maybe(i)) refuse("its input %zu", i);
+        if (c.maybe(i)) refuse("its input %zu is not implemented", i);
 }
 
 float scaleOf(Call& c, V q) {
@@ -27,7 +27,7 @@ float scaleOf(Call& c, V q) {
 V shownByLengths(Call& c, V list, V k) {
     const bool lengths = list->dims[0][0] == k->dims[0][0] && list->dims[1][0] == k->dims[1][0];
     const bool starts = list->dims[0][0] == 2 * k->dims[0][0] && list->dims[1][0] == 2 * k->dims[1][0];
-    if (!lengths && !starts) refuse("a mask of rank 1 that has neither one nor two numbers for each sequence");
+    if (!lengths && !starts) refuse("its mask of rank 1 has neither one nor two numbers for each sequence");
     V columns = rangeTo(c, extentOf(c, k, 2));
     const auto spreadOut = [&](V numbers) { return unsqueeze(c, numbers, {1, 2, 3}); };
     if (lengths) return compare(c, Binary::LESS, columns, spreadOut(list));
@@ -47,7 +47,7 @@ V biasOf(Call& c, V mask, V bias, V k) {
     } else if (mask->rank() == 3) {
         mask = unsqueeze(c, mask, {1});
     } else if (mask->rank() != 4) {
-        refuse("a mask of rank %zu", mask->rank());
+        refuse("its mask has rank %zu; 1 to 4 are possible", mask->rank());
     }
     V hidden = select(c, compare(c, Binary::NOTEQUAL, mask, c.b.number(0, *mask)), c.b.real(0),
                       c.b.real(c.real("mask_filter_value", -10000)));
@@ -70,7 +70,7 @@ V part(Call& c, V packed, int64_t begin, int64_t end) {
 
 // Attention of a sequence to itself. packed: its queries, keys and values, which have `columns` columns together.
 void selfAttention(Call& c, V packed, int64_t columns, V mask, V past, V added) {
-    if (c.integer("do_rotary", 0) != 0) refuse("do_rotary");
+    if (c.integer("do_rotary", 0) != 0) refuse("do_rotary is not implemented");
     const int64_t heads = c.integer("num_heads", 0);
     const std::vector<int64_t> sizes = c.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>());
     const int64_t third = columns / 3;
@@ -78,7 +78,7 @@ void selfAttention(Call& c, V packed, int64_t columns, V mask, V past, V added) 
     const int64_t valueWidth = sizes.size() == 3 ? sizes[2] : third;
     if (width < 0 || keyWidth < 0 || valueWidth < 0 || width > columns || keyWidth > columns - width ||
         valueWidth > columns - width - keyWidth)
-        fail(Status::BadFormat, "qkv_hidden_sizes of %lld, %lld and %lld in %lld columns", asLong(width),
+        fail(Status::BadFormat, "qkv_hidden_sizes %lld, %lld and %lld do not fit in %lld columns", asLong(width),
              asLong(keyWidth), asLong(valueWidth), asLong(columns));
     V q = splitHeads(c, part(c, packed, 0, width), heads);
     V k = splitHeads(c, part(c, packed, width, width + keyWidth), heads);
@@ -98,7 +98,7 @@ void selfAttention(Call& c, V packed, int64_t columns, V mask, V past, V added) 
 void emitContribAttention(Call& c) {
     refuseInputs(c, {6});
     V weights = c.in(1), bias = c.maybe(2);
-    if (weights->rank() != 2) fail(Status::BadFormat, "weights of rank %zu", weights->rank());
+    if (weights->rank() != 2) fail(Status::BadFormat, "the weights have rank %zu, 2 is needed", weights->rank());
     V packed = product(c, c.in(0), weights);
     if (bias) packed = add(c, packed, bias);
     selfAttention(c, packed, weights->extent(1), c.maybe(3), c.maybe(4), c.maybe(5));
@@ -121,16 +121,16 @@ V unpacked(Call& c, V x, int64_t index) {
 
 void emitMultiHeadAttention(Call& c) {
     refuseInputs(c, {8, 9});
-    if (c.wants(3)) refuse("its output 3");
+    if (c.wants(3)) refuse("its output 3 is not implemented");
     const int64_t heads = c.integer("num_heads", 0);
     V query = c.in(0), key = c.maybe(1), value = c.maybe(2), bias = c.maybe(3), q = nullptr, k = nullptr, v = nullptr;
     if (query->rank() == 5) {
-        if (bias) refuse("a bias of packed inputs");
+        if (bias) refuse("a bias of packed inputs is not implemented");
         q = unpacked(c, query, 0);
         k = unpacked(c, query, 1);
         v = unpacked(c, query, 2);
     } else {
-        if (!key) fail(Status::BadFormat, "no keys");
+        if (!key) fail(Status::BadFormat, "the keys are missing");
         const int64_t width = query->extent(2);
         const auto biased = [&](V x, int64_t begin, int64_t end) {
             if (!bias || x->rank() != 3) return x;
@@ -138,11 +138,11 @@ void emitMultiHeadAttention(Call& c) {
         };
         q = splitHeads(c, biased(query, 0, width), heads);
         if (key->rank() == 5) {
-            if (bias) refuse("a bias of packed inputs");
+            if (bias) refuse("a bias of packed inputs is not implemented");
             k = unpacked(c, key, 0);
             v = unpacked(c, key, 1);
         } else {
-            if (!value) fail(Status::BadFormat, "no values");
+            if (!value) fail(Status::BadFormat, "the values are missing");
             k = splitHeads(c, biased(key, width, 2 * width), heads);
             v = splitHeads(c, biased(value, 2 * width, kToEnd), heads);
         }
@@ -163,11 +163,13 @@ void emitMultiHeadAttention(Call& c) {
 // Sequences of a batch have the same length: seqlens_k is ignored, and new keys follow the past ones.
 void emitGroupQueryAttention(Call& c) {
     refuseInputs(c, {12, 13, 16});
-    if (c.wants(3)) refuse("its output 3");
-    if (c.integer("sliding_window_cache", 0) != 0) refuse("sliding_window_cache");
+    if (c.wants(3)) refuse("its output 3 is not implemented");
+    if (c.integer("sliding_window_cache", 0) != 0) refuse("sliding_window_cache is not implemented");
     const int64_t heads = c.integer("num_heads", 0), kvHeads = c.integer("kv_num_heads", 0);
     V q = c.in(0), k = c.maybe(1), v = c.maybe(2);
-    if (heads < 1 || kvHeads < 1) fail(Status::BadFormat, "no number of heads");
+    if (heads < 1 || kvHeads < 1)
+        fail(Status::BadFormat, "num_heads is %lld and kv_num_heads is %lld; both must be 1 or more", asLong(heads),
+             asLong(kvHeads));
     if (!k) {
         const int64_t all = checkedAdd(heads, checkedMul(2, kvHeads, "heads"), "heads");
         const int64_t depth = q->extent(2) / all;

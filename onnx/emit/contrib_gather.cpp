@@ -37,7 +37,7 @@ Table tableOfCodes(const Value& value, int64_t bits, int64_t last) {
     Table table;
     table.from = &value.array();
     table.dims = value.array().dims;
-    if (table.from->bytes.empty() || table.dims.empty()) refuse("a table of other codes than integers");
+    if (table.from->bytes.empty() || table.dims.empty()) refuse("its table is no tensor of integer codes");
     table.packed = !value.fourBits && table.from->type == DataType::DT_UINT8 && bits < 8;
     table.bits = value.fourBits ? 4 : table.packed ? bits : 8;
     if (table.from->type == DataType::DT_INT8) table.offset = int64_t{1} << (table.bits - 1);
@@ -51,7 +51,7 @@ void emitGatherBlockQuantized(Call& c) {
     V data = c.in(0), indices = c.in(1), points = c.maybe(3);
     const int64_t bits = c.integer("bits", 4), block = c.integer("block_size", 128);
     if ((bits != 2 && bits != 4 && bits != 8) || block < 1)
-        refuse("%lld bits and blocks of %lld", asLong(bits), asLong(block));
+        refuse("%lld bits and blocks of %lld are not implemented", asLong(bits), asLong(block));
     const Table codes = tableOfCodes(*data, bits, 0);
     const size_t rank = codes.dims.size();
     const int64_t gathered = axisOf(c.integer("gather_axis", 0), rank),
@@ -59,9 +59,9 @@ void emitGatherBlockQuantized(Call& c) {
     const int64_t columns = codes.dims.back(), blocks = columns / block + (columns % block != 0 ? 1 : 0),
                   rows = codes.rows();
     if (along + 1 != static_cast<int64_t>(rank) || rank < 2)
-        refuse("blocks along axis %lld of %zu", asLong(along), rank);
+        refuse("its blocks lie along axis %lld of %zu; the last of two or more is needed", asLong(along), rank);
     if (scales.count() != rows * blocks)
-        fail(Status::BadFormat, "%lld scales for %lld rows of %lld blocks", asLong(scales.count()), asLong(rows),
+        fail(Status::BadFormat, "it has %lld scales for %lld rows of %lld blocks", asLong(scales.count()), asLong(rows),
              asLong(blocks));
     // The zero points, of codes without a sign, as floats: one for all, or one for each block.
     const bool middle = !data->fourBits && codes.from->type == DataType::DT_UINT8;
@@ -71,7 +71,8 @@ void emitGatherBlockQuantized(Call& c) {
         const Table zero = tableOfCodes(*points, bits, blocks);
         const int64_t each = zero.packed ? 8 / bits : 1;
         if (zero.from->count() != rows * ((blocks + each - 1) / each) || zero.dims.back() != blocks)
-            fail(Status::BadFormat, "%lld zero points", asLong(zero.from->count()));
+            fail(Status::BadFormat, "it has %lld zero points; one for each block is needed",
+                 asLong(zero.from->count()));
         zeros.clear();
         for (int64_t r = 0; r < rows; ++r)
             for (int64_t b = 0; b < blocks; ++b) zeros.push_back(static_cast<float>(zero.codeAt(r, b)));

@@ -160,7 +160,8 @@ void emitLoop(Call& c) {
             std::vector<V> inputs{asDeclared(c, iteration, graph, 0), asDeclared(c, goesOn, graph, 1)};
             inputs.insert(inputs.end(), carried.begin(), carried.end());
             std::vector<V> results = c.importer.body(graph, inputs);
-            if (results.size() < count + 1) fail(Status::BadFormat, "its body gives %zu values", results.size());
+            if (results.size() < count + 1)
+                fail(Status::BadFormat, "its body gives %zu values, %zu are needed", results.size(), count + 1);
             Round round;
             // A condition that is passed on unchanged, or is always true, never ends the loop.
             const bool passedOn =
@@ -179,7 +180,7 @@ void emitScan(Call& c) {
     const Graph& graph = bodyOf(c, "body");
     const int64_t given = c.integer("num_scan_inputs", 0);
     if (given < 1 || given > static_cast<int64_t>(c.inputs.size()))
-        fail(Status::BadFormat, "num_scan_inputs is %lld", asLong(given));
+        fail(Status::BadFormat, "num_scan_inputs is %lld; it must be 1 to %zu", asLong(given), c.inputs.size());
     const auto scans = static_cast<size_t>(given), states = c.inputs.size() - scans;
     const auto list = [&](const char* name, size_t count) {
         std::vector<int64_t> values = c.integers(name).value_or(std::vector<int64_t>());
@@ -204,7 +205,8 @@ void emitScan(Call& c) {
             inputs.push_back(c.b.alias(gatherAxis(c, whole, at, inAxes[i]), whole->elem));
         }
         std::vector<V> made = c.importer.body(graph, inputs);
-        if (made.size() < states) fail(Status::BadFormat, "its body gives %zu values", made.size());
+        if (made.size() < states)
+            fail(Status::BadFormat, "its body gives %zu values, %zu are needed", made.size(), states);
         Round round;
         round.carried.assign(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(states));
         round.scanned.assign(made.begin() + static_cast<std::ptrdiff_t>(states), made.end());
@@ -227,7 +229,7 @@ void emitScan(Call& c) {
 
 // ---- Sequences whose length is known while converting ----
 
-constexpr size_t kMostElements = 4096;  // of sequences that become as many operators
+constexpr size_t kMaxSequence = 4096;  // elements, each of which takes operators
 
 const Value& sequenceIn(Call& c, size_t i) {
     V value = c.in(i);
@@ -240,7 +242,7 @@ size_t positionIn(Call& c, size_t i, size_t count, bool behind) {
     const auto size = static_cast<int64_t>(count);
     if (at < 0) at += size;
     if (at < 0 || at > size || (at == size && !behind))
-        fail(Status::BadIndex, "position %lld of a sequence of %zu", asLong(at), count);
+        fail(Status::BadIndex, "position %lld is outside of a sequence of %zu elements", asLong(at), count);
     return static_cast<size_t>(at);
 }
 
@@ -280,7 +282,7 @@ void emitSequenceLength(Call& c) {
 
 void emitConcatFromSequence(Call& c) {
     std::vector<V> parts = sequenceIn(c, 0).elements;
-    if (parts.empty()) refuse("an empty sequence");
+    if (parts.empty()) refuse("its sequence is empty");
     const bool stacks = c.integer("new_axis", 0) != 0;
     const int64_t axis = axisOf(c.integer("axis", 0), parts[0]->rank() + (stacks ? 1 : 0));
     if (stacks)
@@ -292,7 +294,7 @@ void emitConcatFromSequence(Call& c) {
 void emitSequenceMap(Call& c) {
     const Graph& graph = bodyOf(c, "body");
     const size_t count = sequenceIn(c, 0).elements.size();
-    if (count > kMostElements) refuse("%zu elements", count);
+    if (count > kMaxSequence) refuse("its sequence has %zu elements; %zu is the maximum", count, kMaxSequence);
     if (graph.nodes.empty()) refuse("its body has no nodes");  // the limit of nodes bounds the time that bodies take
     std::vector<std::vector<V>> results(c.node.outputs.size());
     for (size_t at = 0; at < count; ++at) {
@@ -305,7 +307,8 @@ void emitSequenceMap(Call& c) {
             inputs.push_back(value->isSequence ? value->elements[at] : value);
         }
         const std::vector<V> made = c.importer.body(graph, inputs);
-        if (made.size() < results.size()) fail(Status::BadFormat, "its body gives %zu values", made.size());
+        if (made.size() < results.size())
+            fail(Status::BadFormat, "its body gives %zu values, %zu are needed", made.size(), results.size());
         for (size_t i = 0; i < results.size(); ++i) results[i].push_back(made[i]);
     }
     for (size_t i = 0; i < results.size(); ++i) c.out(i, c.b.sequence(c.b.name(), results[i]));
@@ -317,14 +320,15 @@ void emitSplitToSequence(Call& c) {
     std::vector<int64_t> sizes;
     const bool each = !c.maybe(1);
     const auto requireFew = [](int64_t pieces) {
-        if (pieces > static_cast<int64_t>(kMostElements)) refuse("%lld pieces", asLong(pieces));
+        if (pieces > static_cast<int64_t>(kMaxSequence))
+            refuse("it makes %lld pieces; %zu is the maximum", asLong(pieces), kMaxSequence);
     };
     if (each) {
         requireFew(extent);
         sizes.assign(static_cast<size_t>(extent), 1);
     } else if (c.in(1)->rank() == 0) {
         const int64_t size = c.constant(1).intAt(0);
-        if (size < 1) fail(Status::BadRange, "pieces of %lld elements", asLong(size));
+        if (size < 1) fail(Status::BadRange, "its pieces have %lld elements; 1 or more are needed", asLong(size));
         requireFew(extent / size);
         for (int64_t at = 0; at < extent; at += size) sizes.push_back(std::min(size, extent - at));
     } else {
@@ -334,7 +338,8 @@ void emitSplitToSequence(Call& c) {
     std::vector<V> parts;
     int64_t at = 0;
     for (const int64_t size : sizes) {
-        if (size < 0 || size > extent - at) fail(Status::BadRange, "a piece of %lld elements", asLong(size));
+        if (size < 0 || size > extent - at)
+            fail(Status::BadRange, "a piece of %lld elements is not inside of the axis", asLong(size));
         V part = sliceAxis(c, x, axis, at, at + size);
         parts.push_back(each && c.integer("keepdims", 1) == 0 ? squeeze(c, part, {axis}) : part);
         at += size;

@@ -175,7 +175,7 @@ Layer readLayer(Call& c, bool transposed) {
     const size_t rank = layer.x->rank();
     if (!layer.x->isFloat()) refuse("its input is of integers");
     if (layer.weight->rank() != rank)
-        fail(Status::BadFormat, "weights of rank %zu for an input of rank %zu", layer.weight->rank(), rank);
+        fail(Status::BadFormat, "the weights have rank %zu, the input has rank %zu", layer.weight->rank(), rank);
     if (rank < 3 || (transposed && rank > 5))
         refuse("it has %zu spatial axes; there are forms for 1, 2 and 3", rank - 2);
     std::vector<int64_t> kernel;
@@ -184,9 +184,9 @@ Layer readLayer(Call& c, bool transposed) {
         kernel.push_back(!layer.weight->fixed(i) && given.size() == rank - 2 ? given[i - 2] : layer.weight->extent(i));
     layer.windows = readWindows(c, *layer.x, kernel, transposed);
     if (layer.windows.kernel != kernel)
-        fail(Status::BadFormat, "kernel_shape %s and weights of %s", dimsText(layer.windows.kernel).c_str(),
-             dimsText(layer.weight->dims[0]).c_str());
-    if (layer.group < 1) fail(Status::BadRange, "%lld groups", asLong(layer.group));
+        fail(Status::BadFormat, "kernel_shape is %s, the weights have the shape %s",
+             dimsText(layer.windows.kernel).c_str(), dimsText(layer.weight->dims[0]).c_str());
+    if (layer.group < 1) fail(Status::BadRange, "group is %lld; it must be 1 or more", asLong(layer.group));
     return layer;
 }
 
@@ -196,11 +196,11 @@ void requireChannels(const Layer& layer) {
         fail(Status::ComputeSizeError, "the input has %lld channels, the weights are for %lld",
              asLong(layer.x->dims[0][1]), asLong(layer.in));
     if (layer.in % layer.group != 0 || layer.out % layer.group != 0)
-        fail(Status::BadFormat, "%lld groups of %lld and %lld channels", asLong(layer.group), asLong(layer.in),
-             asLong(layer.out));
+        fail(Status::BadFormat, "%lld groups do not divide %lld input and %lld output channels", asLong(layer.group),
+             asLong(layer.in), asLong(layer.out));
     if (layer.bias && (layer.bias->rank() != 1 || layer.bias->extent(0) != layer.out))
-        fail(Status::BadFormat, "a bias of %s for %lld channels", dimsText(layer.bias->dims[0]).c_str(),
-             asLong(layer.out));
+        fail(Status::BadFormat, "the bias has the shape %s; %lld numbers are needed",
+             dimsText(layer.bias->dims[0]).c_str(), asLong(layer.out));
 }
 
 V convolved(Call& c, Layer layer) {
@@ -350,7 +350,7 @@ void emitFusedConv(Call& c) {
         y = add(c, mul(c, y, c.b.real(parameters.at(0))), c.b.real(parameters.at(1)));
         y = clip(c, y, 0, 1);
     } else if (!activation.empty()) {
-        refuse("the activation %s", activation.c_str());
+        refuse("the activation %s is not implemented", activation.c_str());
     }
     c.out(y);
 }

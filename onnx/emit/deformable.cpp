@@ -1,5 +1,4 @@
-// Convolutions whose windows have a position for each of their elements.
-
+// Convolutions whose windows have a position for each of their elements (Dai et al., arXiv 1703.06211).
 #include "../importer.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -14,7 +13,8 @@ V starts(Call& c, V offset, int64_t axis, int64_t step, int64_t pad) {
     return sub(c, mul(c, numbers, c.b.real(static_cast<float>(step))), c.b.real(static_cast<float>(pad)));
 }
 
-// Positions in pixels become those of GridSample, which are -1 and 1 at the borders of the picture.
+// Positions p in pixels become those of GridSample without align_corners, which are -1 and 1 at the borders of the
+// picture: (2 p + 1) / extent - 1.
 V inGrid(Call& c, V position, V x, int64_t axis) {
     V extent = castTo(c, extentOf(c, x, axis), Elem::Float);
     V odd = add(c, mul(c, position, c.b.real(2)), c.b.real(1));
@@ -24,19 +24,21 @@ V inGrid(Call& c, V position, V x, int64_t axis) {
 // All elements of all windows are sampled at once. They lie along an axis of their own, over which a convolution sums.
 void emitDeformConv(Call& c) {
     V x = c.in(0), weights = c.in(1), offset = c.in(2), bias = c.maybe(3), mask = c.maybe(4);
-    if (x->rank() != 4 || weights->rank() != 4 || offset->rank() != 4) refuse("other than two spatial axes");
+    if (x->rank() != 4 || weights->rank() != 4 || offset->rank() != 4) refuse("it has other than two spatial axes");
     const int64_t channels = checkedMul(weights->extent(1), c.integer("group", 1), "channels"),
                   outputs = weights->extent(0), height = weights->extent(2), width = weights->extent(3),
                   groups = c.integer("offset_group", 1);
     const int64_t kernel = checkedMul(height, width, "a kernel");
     constexpr int64_t kMaxKernel = 4096;
     if (groups < 1 || groups > channels || channels % groups != 0 || kernel < 1 || kernel > kMaxKernel)
-        fail(Status::BadFormat, "%lld channels in %lld groups, a kernel of %lld", asLong(channels), asLong(groups),
-             asLong(kernel));
+        fail(Status::BadFormat,
+             "%lld channels do not divide into %lld groups, or the kernel has %lld elements (1 to 4096 are possible)",
+             asLong(channels), asLong(groups), asLong(kernel));
     if (x->fixed(1) && x->dims[0][1] != channels)
-        fail(Status::BadFormat, "%lld channels where the weights have %lld", asLong(x->dims[0][1]), asLong(channels));
+        fail(Status::BadFormat, "the input has %lld channels, the weights have %lld", asLong(x->dims[0][1]),
+             asLong(channels));
     const Windows windows = readWindows(c, *x, {height, width});
-    if (windows.same) refuse("auto_pad");
+    if (windows.same) refuse("it has auto_pad over free extents, which is not implemented");
     if (windows.kernel != std::vector<int64_t>{height, width})
         fail(Status::BadFormat, "kernel_shape is not that of the weights");
     // [batch * groups, kernel, 2, points]

@@ -147,9 +147,9 @@ void emitClip(Call& c) {
     }
     const bool plain = x->isFloat() && (!low || low->constant) && (!high || high->constant);
     if (plain) {
-        const float most = std::numeric_limits<float>::max();
-        c.out(clip(c, x, low ? static_cast<float>(low->array().realAt(0)) : -most,
-                   high ? static_cast<float>(high->array().realAt(0)) : most));
+        const float largest = std::numeric_limits<float>::max();
+        c.out(clip(c, x, low ? static_cast<float>(low->array().realAt(0)) : -largest,
+                   high ? static_cast<float>(high->array().realAt(0)) : largest));
         return;
     }
     const Elem elem = x->elem;

@@ -22,7 +22,7 @@ void requireNoWidening(const Value& operand, const Value& x) {
         fits = !operand.fixed(i) || operand.dims[0][i] == 1 || !x.fixed(axis) || x.dims[0][axis] == operand.dims[0][i];
     }
     if (!fits)
-        fail(Status::ComputeSizeError, "an operand of %s for a tensor of %s", dimsText(operand.dims[0]).c_str(),
+        fail(Status::ComputeSizeError, "an operand of %s widens a tensor of %s", dimsText(operand.dims[0]).c_str(),
              dimsText(x.dims[0]).c_str());
 }
 
@@ -77,7 +77,7 @@ V leakyRelu(Call& c, V x, float slope) {
     return c.b.op(OpType::ReLU, table, {x});
 }
 
-// The format's code for it is an approximation in the official runtime.
+// The format's own operator is not used, because the official runtime approximates it.
 V geluByTanh(Call& c, V x) {
     V cube = mul(c, mul(c, x, x), x);
     V inner = add(c, x, mul(c, cube, c.b.real(0.044715f)));
@@ -314,7 +314,8 @@ V exchangeWithLast(Call& c, V x, V axis) {
 
 int64_t axisOf(int64_t axis, size_t rank) {
     const auto r = static_cast<int64_t>(rank);
-    if (axis < -r || axis >= r) fail(Status::BadRange, "axis %lld of a tensor of rank %zu", asLong(axis), rank);
+    if (axis < -r || axis >= r)
+        fail(Status::BadRange, "axis %lld does not exist in a tensor of rank %zu", asLong(axis), rank);
     return axis < 0 ? axis + r : axis;
 }
 

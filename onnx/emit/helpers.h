@@ -31,7 +31,7 @@ V select(Call& c, V condition, V yes, V no);
 V castTo(Call& c, V x, Elem to);
 V clip(Call& c, V x, float low, float high);  // floats only
 V leakyRelu(Call& c, V x, float slope);
-V geluByTanh(Call& c, V x);          // x * (1 + tanh(...)) / 2
+V geluByTanh(Call& c, V x);          // x * (1 + tanh(...)) / 2 (Hendrycks and Gimpel, arXiv 1606.08415)
 V swish(Call& c, V x, float alpha);  // x * sigmoid(alpha * x)
 V softmax(Call& c, V x, int64_t axis);
 V logSoftmax(Call& c, V x, int64_t axis);

@@ -39,7 +39,7 @@ void emitGatherNd(Call& c) {
     const size_t last = indices->rank() - 1;
     const int64_t depth = indices->extent(last);
     if (depth < 0 || batch + static_cast<size_t>(depth) > x->rank() || batch > last)
-        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", asLong(depth), x->rank());
+        fail(Status::BadFormat, "rows of %lld indices do not fit a tensor of rank %zu", asLong(depth), x->rank());
     V extents = shapeOf(c, x, static_cast<int64_t>(batch), static_cast<int64_t>(batch) + depth);
     indices = fromFront(c, indices, extents);
     if (batch > 0) {
@@ -63,7 +63,7 @@ int32_t reductionCode(const std::string& reduction) {
     if (reduction == "mul") return static_cast<int32_t>(Binary::MUL);
     if (reduction == "max") return static_cast<int32_t>(Binary::MAXIMUM);
     if (reduction == "min") return static_cast<int32_t>(Binary::MINIMUM);
-    refuse("the reduction '%s'", reduction.c_str());
+    refuse("the reduction '%s' is not implemented", reduction.c_str());
 }
 
 void emitScatterElements(Call& c) {
@@ -80,7 +80,7 @@ void emitScatterNd(Call& c) {
     V x = c.in(0), indices = c.in(1);
     const int64_t depth = indices->extent(indices->rank() - 1);
     if (depth < 0 || depth > static_cast<int64_t>(x->rank()))
-        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", asLong(depth), x->rank());
+        fail(Status::BadFormat, "rows of %lld indices do not fit a tensor of rank %zu", asLong(depth), x->rank());
     indices = fromFront(c, indices, shapeOf(c, x, 0, depth));
     const int32_t code = reductionCode(c.text("reduction", "none"));
     Parameter parameter;
@@ -205,8 +205,8 @@ void emitCumProd(Call& c) {
 
 void emitUnique(Call& c) {
     V x = c.in(0);
-    if (c.has("axis")) refuse("an axis");
-    if (c.integer("sorted", 1) == 0) refuse("the order of appearance (sorted 0)");
+    if (c.has("axis")) refuse("the attribute axis is not implemented");
+    if (c.integer("sorted", 1) == 0) refuse("the order of appearance (sorted is 0) is not implemented");
     if (x->rank() != 1) x = reshape(c, x, {-1});
     size_t count = 1;
     for (size_t i = 0; i < 4; ++i)

@@ -15,7 +15,7 @@ namespace mnnc::onnx {
 V rowsOf(Call& c) {
     V x = castTo(c, c.in(0), Elem::Float);
     if (x->rank() == 1) return unsqueeze(c, x, {0});
-    if (x->rank() != 2) refuse("an input of rank %zu in place of rows of features", x->rank());
+    if (x->rank() != 2) refuse("its input has rank %zu; rows of features are needed", x->rank());
     return x;
 }
 
@@ -30,7 +30,7 @@ Transform transformOf(Call& c) {
     if (name == "SOFTMAX") return Transform::softmax;
     if (name == "LOGISTIC") return Transform::logistic;
     if (name == "SOFTMAX_ZERO") return Transform::softmaxZero;
-    refuse("the post_transform '%s'", name.c_str());
+    refuse("the post_transform '%s' is not implemented", name.c_str());
 }
 
 V transformed(Call& c, V scores, Transform transform) {
@@ -38,9 +38,9 @@ V transformed(Call& c, V scores, Transform transform) {
     if (transform == Transform::softmax) return softmax(c, scores, 1);
     if (transform == Transform::logistic) return unary(c, Unary::SIGMOID, scores);
     // A score of 0 stays 0.
-    V most = reduce(c, Reduction::MAXIMUM, scores, {1}, true);
+    V largest = reduce(c, Reduction::MAXIMUM, scores, {1}, true);
     V zero = compare(c, Binary::LESS_EQUAL, unary(c, Unary::ABS, scores), c.b.real(1e-7f));
-    V powers = select(c, zero, c.b.real(0), unary(c, Unary::EXP, sub(c, scores, most)));
+    V powers = select(c, zero, c.b.real(0), unary(c, Unary::EXP, sub(c, scores, largest)));
     return div(c, powers, reduce(c, Reduction::SUM, powers, {1}, true));
 }
 
@@ -52,9 +52,9 @@ V scoresOfBoth(Call& c, V score, Transform transform, Other other) {
 }
 
 std::vector<int64_t> labelsOf(Call& c, const char* integers, const char* text) {
-    if (!c.texts(text).empty()) refuse("labels that are text, for which the .mnn format has no tensor");
+    if (!c.texts(text).empty()) refuse("its labels are text, for which the .mnn format has no tensor");
     std::vector<int64_t> labels = c.integers(integers).value_or(std::vector<int64_t>());
-    if (labels.size() < 2) refuse("%zu labels in place of two or more", labels.size());
+    if (labels.size() < 2) refuse("it has %zu labels; two or more are needed", labels.size());
     return labels;
 }
 
@@ -75,7 +75,7 @@ V labelOfTwo(Call& c, const std::vector<int64_t>& labels, V second) {
 V affine(Call& c, V x, const std::vector<float>& coefficients, int64_t rows, const std::vector<float>& intercepts) {
     const auto count = static_cast<int64_t>(coefficients.size());
     if (rows < 1 || count == 0 || count % rows != 0)
-        fail(Status::BadFormat, "%lld coefficients for %lld rows", asLong(count), asLong(rows));
+        fail(Status::BadFormat, "%lld coefficients do not divide into %lld rows", asLong(count), asLong(rows));
     if (x->fixed(1)) requireCount("coefficients", coefficients.size(), checkedMul(rows, x->extent(1), "coefficients"));
     V weights = c.b.constant(floatArray({rows, count / rows}, coefficients), Elem::Float), bias = nullptr;
     if (!intercepts.empty()) {
@@ -94,7 +94,7 @@ namespace {
 // A list with one number for all features, or one for each of them.
 V perFeature(Call& c, V x, const char* name, const std::vector<float>& list) {
     if (list.size() == 1) return c.b.real(list[0]);
-    if (x->rank() < 1 || x->rank() > 2) refuse("an input of rank %zu in place of rows of features", x->rank());
+    if (x->rank() < 1 || x->rank() > 2) refuse("its input has rank %zu; rows of features are needed", x->rank());
     requireCount(name, list.size(), x->extent(x->rank() - 1));
     return c.b.constant(floatArray({static_cast<int64_t>(list.size())}, list), Elem::Float);
 }
@@ -110,7 +110,7 @@ void emitScaler(Call& c) {
 
 void emitNormalizer(Call& c) {
     V x = castTo(c, c.in(0), Elem::Float), length = nullptr;
-    if (x->rank() < 1 || x->rank() > 2) refuse("an input of rank %zu in place of rows of features", x->rank());
+    if (x->rank() < 1 || x->rank() > 2) refuse("its input has rank %zu; rows of features are needed", x->rank());
     const std::vector<int64_t> last{static_cast<int64_t>(x->rank()) - 1};
     const std::string norm = c.text("norm", "MAX");
     if (norm == "MAX")
@@ -120,7 +120,7 @@ void emitNormalizer(Call& c) {
     else if (norm == "L2")
         length = unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), last, true));
     else
-        refuse("the norm '%s'", norm.c_str());
+        refuse("the norm '%s' is not implemented", norm.c_str());
     V none = compare(c, Binary::EQUAL, length, c.b.real(0));
     c.out(div(c, x, select(c, none, c.b.real(1), length)));
 }
@@ -165,7 +165,7 @@ void emitLinearClassifier(Call& c) {
     const Transform transform = transformOf(c);
     const size_t rows = intercepts.empty() ? labels.size() : intercepts.size();
     if (rows != labels.size() && (rows != 1 || labels.size() != 2))
-        fail(Status::BadFormat, "%zu intercepts for %zu labels", rows, labels.size());
+        fail(Status::BadFormat, "it has %zu intercepts for %zu labels", rows, labels.size());
     V scores = affine(c, rowsOf(c), c.reals("coefficients"), static_cast<int64_t>(rows), intercepts);
     if (rows == 1) {
         c.out(0, labelOfTwo(c, labels, compare(c, Binary::GREATER, scores, c.b.real(0))));
@@ -176,7 +176,7 @@ void emitLinearClassifier(Call& c) {
     c.out(1, transformed(c, scores, transform));
 }
 
-// Each input becomes as wide as it says: longer rows are cut, shorter ones get zeros.
+// Each input gets the width in inputdimensions: longer rows are cut, shorter ones are padded with zeros.
 void emitFeatureVectorizer(Call& c) {
     const std::vector<int64_t> widths = c.integers("inputdimensions").value_or(std::vector<int64_t>());
     requireCount("inputdimensions", widths.size(), static_cast<int64_t>(c.inputs.size()));
@@ -184,7 +184,7 @@ void emitFeatureVectorizer(Call& c) {
     for (size_t i = 0; i < widths.size(); ++i) {
         V x = castTo(c, c.in(i), Elem::Float);
         if (x->rank() == 1) x = unsqueeze(c, x, {0});
-        if (x->rank() != 2) refuse("an input of rank %zu in place of rows of features", x->rank());
+        if (x->rank() != 2) refuse("its input has rank %zu; rows of features are needed", x->rank());
         const int64_t has = x->extent(1), wanted = widths[i];
         if (wanted < 1 || wanted > kToEnd)
             fail(Status::BadRange, "inputdimensions has the number %lld", asLong(wanted));
@@ -206,11 +206,11 @@ void emitFeatureExtractor(Call& c) {
 }
 
 void emitOneHotEncoder(Call& c) {
-    if (!c.texts("cats_strings").empty()) refuse("categories that are text, for which the .mnn format has no tensor");
+    if (!c.texts("cats_strings").empty()) refuse("its categories are text, for which the .mnn format has no tensor");
     const std::vector<int64_t> categories = c.integers("cats_int64s").value_or(std::vector<int64_t>());
     if (categories.empty()) fail(Status::BadFormat, "it has no cats_int64s");
     if (std::set<int64_t>(categories.begin(), categories.end()).size() != categories.size())
-        refuse("a category that is listed twice");
+        refuse("a category is listed twice");
     if (c.integer("zeros", 1) == 0)
         c.importer.note("OneHotEncoder gives zeros for a category that it does not know, also where zeros is 0.");
     V x = castTo(c, c.in(0), Elem::Int64);
@@ -227,7 +227,7 @@ struct KeysOrValues {
 KeysOrValues listOf(Call& c, const std::string& name) {
     const Attribute* given = c.attribute(name);
     if (given && given->tensor && (given->tensor->hasStrings || given->tensor->type == Elem::String))
-        refuse("%s that are text, for which the .mnn format has no tensor", name.c_str());
+        refuse("its %s are text, for which the .mnn format has no tensor", name.c_str());
     ArrayPtr list = c.tensor(name);
     if (list && list->saturated) fail(Status::Overflow, "%s has integers beyond 32 bits", name.c_str());
     return {list, list ? given->tensor->type : Elem::Int64};
@@ -235,7 +235,7 @@ KeysOrValues listOf(Call& c, const std::string& name) {
 
 KeysOrValues numbersOf(Call& c, const std::string& name) {
     if (!c.texts(name + "_strings").empty())
-        refuse("%s that are text, for which the .mnn format has no tensor", name.c_str());
+        refuse("its %s are text, for which the .mnn format has no tensor", name.c_str());
     if (const KeysOrValues given = listOf(c, name + "_tensor"); given.list) return given;
     if (const auto integers = c.integers(name + "_int64s"); integers && !integers->empty())
         return {intList(*integers), Elem::Int64};

@@ -1,6 +1,6 @@
-// Ensembles of trees. The steps of all trees lie in one table, and all rows go down all trees at once: each round
-// compares a feature with a threshold and looks up where that leads. A leaf leads to itself, so that every way takes as
-// many rounds as the longest one.
+// Ensembles of trees. The nodes of all trees lie in one table, and all rows descend all trees at once: each round
+// compares a feature with a threshold and looks up the next node. A leaf is its own successor, so that every path takes
+// as many rounds as the longest one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,9 +14,9 @@ namespace mnnc::onnx {
 namespace {
 
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
-constexpr int kMostRounds = 1000;  // each of them adds six operators
+constexpr int kMaxTreeRounds = 1000;  // each of them adds six operators
 
-// A comparison, feature <= threshold, and the steps behind it. Both are the step itself for a leaf.
+// A comparison, feature <= threshold, and its two successors, which are the step itself for a leaf.
 struct TreeStep {
     int64_t feature = 0;
     float threshold = 0;
@@ -72,13 +72,14 @@ void readPlaces(Call& c, Forest& forest, const std::vector<int64_t>& trees) {
 
 // The largest number below x. Numbers that a processor may take for 0 are left out.
 float nextBelow(float x) {
-    const float least = std::numeric_limits<float>::min();
-    if (x > 0 && x <= least) return 0;
-    if (x <= 0 && x > -least) return -least;
+    const float smallest = std::numeric_limits<float>::min();
+    if (x > 0 && x <= smallest) return 0;
+    if (x <= 0 && x > -smallest) return -smallest;
     return std::nextafter(x, -kInfinite);
 }
 
-// Makes comparisons of <= or < of a node's comparison. missingHolds: whether that holds for a missing value.
+// Rewrites a node's comparison as one or two by <= or <. missingHolds: whether the node's comparison holds for a
+// missing value.
 void setComparison(Forest& forest, size_t at, const std::string& mode, bool missingHolds) {
     TreeStep& step = forest.steps[at];
     const bool swaps = mode == "BRANCH_GT" || mode == "BRANCH_GTE" || mode == "BRANCH_NEQ";
@@ -87,7 +88,8 @@ void setComparison(Forest& forest, size_t at, const std::string& mode, bool miss
     step.missingYes = missingHolds != swaps;
     step.below = mode == "BRANCH_LT" || mode == "BRANCH_GTE";
     if (mode == "BRANCH_LEQ" || mode == "BRANCH_GT" || step.below) return;
-    if (mode != "BRANCH_EQ" && mode != "BRANCH_NEQ") refuse("the mode '%s'", mode.substr(0, 40).c_str());
+    if (mode != "BRANCH_EQ" && mode != "BRANCH_NEQ")
+        refuse("the mode '%s' is not implemented", mode.substr(0, 40).c_str());
     // x == t: x <= t, and then not x < t.
     TreeStep second = step;
     std::swap(second.yes, second.no);
@@ -97,14 +99,14 @@ void setComparison(Forest& forest, size_t at, const std::string& mode, bool miss
     forest.steps.push_back(second);
 }
 
-// One kind of comparison is enough: x < t is x <= the number below t.
+// Leaves one kind of comparison: x < t is x <= the number below t.
 void unifyComparisons(Forest& forest) {
     bool anyBelow = false, allBelow = true;
     for (const TreeStep& step : forest.steps) {
         if (step.leaf >= 0) continue;
         anyBelow = anyBelow || step.below;
         allBelow = allBelow && step.below;
-        if (step.below && step.threshold == -kInfinite) refuse("a feature that must be below minus infinity");
+        if (step.below && step.threshold == -kInfinite) refuse("a feature must be below minus infinity");
     }
     for (TreeStep& step : forest.steps) {
         if (step.below && !allBelow) step.threshold = nextBelow(step.threshold);
@@ -139,7 +141,7 @@ Forest readForest(Call& c) {
         }
         step.feature = features[i];
         step.threshold = values[i];
-        if (std::isnan(step.threshold)) refuse("a threshold that is no number");
+        if (std::isnan(step.threshold)) refuse("a threshold is NaN");
         step.yes = forest.at(trees[i], yes[i]);
         step.no = forest.at(trees[i], no[i]);
         setComparison(forest, i, modes[i], missing[i] != 0);
@@ -149,8 +151,8 @@ Forest readForest(Call& c) {
     return forest;
 }
 
-// The number of comparisons of the longest way from a root to a leaf.
-int32_t longestWay(const Forest& forest) {
+// Returns the number of comparisons on the longest path from a root to a leaf.
+int32_t longestPath(const Forest& forest) {
     constexpr int32_t kUnseen = -1, kOpen = -2;
     std::vector<int32_t> heights(forest.steps.size(), kUnseen);
     std::vector<size_t> open = forest.roots;
@@ -175,8 +177,8 @@ int32_t longestWay(const Forest& forest) {
     return longest;
 }
 
-// The columns of features: those of x, and behind them, where comparisons hold for missing values, others that have
-// minus infinity in place of these. Such steps read them.
+// Returns the columns of features: those of x, and after them a copy with minus infinity in place of missing values.
+// The steps whose comparison holds for a missing value read the copy.
 V columnsOf(Call& c, V x, Forest& forest) {
     const int64_t count = x->extent(1);
     bool any = false, all = true;
@@ -187,17 +189,17 @@ V columnsOf(Call& c, V x, Forest& forest) {
         any = any || step.missingYes;
         all = all && step.missingYes;
     }
-    if (count < 1) fail(Status::BadRange, "rows without features");
+    if (count < 1) fail(Status::BadRange, "its rows have no features");
     if (!any) return x;
-    V least = select(c, isNumber(c, x), x, c.b.real(-kInfinite));
-    if (all) return least;
+    V replaced = select(c, isNumber(c, x), x, c.b.real(-kInfinite));
+    if (all) return replaced;
     for (TreeStep& step : forest.steps)
         if (step.missingYes) step.feature += count;
-    return concat(c, {x, least}, 1);
+    return concat(c, {x, replaced}, 1);
 }
 
-// The tables have two rows for each step: the first one has its feature and its threshold, and both have where it
-// leads, to twice the number of a step, or to the number of a leaf in the last round.
+// The tables have two rows for each step, for a comparison that fails and for one that holds. Both have its feature,
+// its threshold and the successor: twice the number of a step, or in the last round the number of a leaf.
 struct Tables {
     std::vector<int32_t> features, next, leaves;
     std::vector<float> thresholds;
@@ -220,8 +222,8 @@ V tableOf(Call& c, const std::vector<int32_t>& numbers) {
 // The number of the leaf that each row reaches in each tree.
 V leavesOf(Call& c, Forest& forest) {
     V x = columnsOf(c, rowsOf(c), forest);
-    const int32_t rounds = std::max(longestWay(forest), 1);
-    if (rounds > kMostRounds) refuse("trees of %d levels: %d are allowed", rounds, kMostRounds);
+    const int32_t rounds = std::max(longestPath(forest), 1);
+    if (rounds > kMaxTreeRounds) refuse("its trees have %d levels; %d is the maximum", rounds, kMaxTreeRounds);
     c.b.requireRoom({8, static_cast<int64_t>(forest.steps.size())});
     const Tables tables(forest);
     V features = tableOf(c, tables.features), next = tableOf(c, tables.next), leaves = tableOf(c, tables.leaves);
@@ -241,7 +243,7 @@ V leavesOf(Call& c, Forest& forest) {
     return places;
 }
 
-enum class Aggregate { sum, average, least, most };
+enum class Aggregate { sum, average, min, max };
 
 // The numbers that leaves add to the columns of the result.
 struct LeafWeights {
@@ -276,26 +278,26 @@ LeafWeights readWeights(Call& c, const Forest& forest, const std::string& prefix
     const std::vector<int64_t> trees = integersOf(c, prefix + "_treeids", values.size()),
                                nodes = integersOf(c, prefix + "_nodeids", values.size());
     weights.ids = integersOf(c, prefix + "_ids", values.size());
-    if (columns < 1) fail(Status::BadRange, "%lld columns of results", asLong(columns));
+    if (columns < 1) fail(Status::BadRange, "its results have %lld columns; 1 or more are needed", asLong(columns));
     weights.columns = columns;
     c.b.requireRoom({3, forest.leaves, columns});
     c.b.requireRoom({static_cast<int64_t>(forest.roots.size()), columns});
     const auto count = static_cast<size_t>(checkedMul(forest.leaves, columns, "weights"));
     // A leaf without a number counts as 0 for one column, and not at all for several.
-    const float none = columns == 1                    ? 0.0f
-                       : aggregate == Aggregate::least ? kInfinite
-                       : aggregate == Aggregate::most  ? -kInfinite
-                                                       : 0.0f;
+    const float none = columns == 1                  ? 0.0f
+                       : aggregate == Aggregate::min ? kInfinite
+                       : aggregate == Aggregate::max ? -kInfinite
+                                                     : 0.0f;
     weights.values.assign(count, none);
     weights.present.assign(count, 0);
     for (size_t i = 0; i < values.size(); ++i) {
         const int64_t id = one ? 0 : weights.ids[i], leaf = forest.steps[forest.at(trees[i], nodes[i])].leaf;
         if (id < 0 || id >= columns)
-            fail(Status::BadRange, "a weight of column %lld of %lld", asLong(id), asLong(columns));
+            fail(Status::BadRange, "a weight is for column %lld of %lld", asLong(id), asLong(columns));
         if (leaf < 0) continue;  // a node inside of a tree adds nothing
         weights.anyNegative = weights.anyNegative || values[i] < 0;
         const auto at = static_cast<size_t>(leaf * columns + id);
-        if (weights.present[at] != 0) refuse("a leaf with two weights for column %lld", asLong(id));
+        if (weights.present[at] != 0) refuse("a leaf has two weights for column %lld", asLong(id));
         weights.values[at] = values[i];
         weights.present[at] = 1;
     }
@@ -303,7 +305,7 @@ LeafWeights readWeights(Call& c, const Forest& forest, const std::string& prefix
     return weights;
 }
 
-// Reduces what the leaves of each row have in a table over the trees: [rows, columns].
+// Looks up the numbers of the leaves of each row in a table, and reduces them over the trees: [rows, columns].
 V overTrees(Call& c, V leaves, const std::vector<float>& table, int64_t columns, Reduction code) {
     const auto count = static_cast<int64_t>(table.size());
     if (columns == 1)
@@ -328,9 +330,9 @@ Aggregate aggregateOf(Call& c) {
     const std::string name = c.text("aggregate_function", "SUM");
     if (name == "SUM") return Aggregate::sum;
     if (name == "AVERAGE") return Aggregate::average;
-    if (name == "MIN") return Aggregate::least;
-    if (name == "MAX") return Aggregate::most;
-    refuse("the aggregate_function '%s'", name.substr(0, 40).c_str());
+    if (name == "MIN") return Aggregate::min;
+    if (name == "MAX") return Aggregate::max;
+    refuse("the aggregate_function '%s' is not implemented", name.substr(0, 40).c_str());
 }
 
 void emitTreeRegressor(Call& c) {
@@ -341,9 +343,9 @@ void emitTreeRegressor(Call& c) {
     const LeafWeights weights = readWeights(c, forest, "target", targets, aggregate);
     const std::vector<float> base = baseValues(c, targets);
     V leaves = leavesOf(c, forest);
-    const Reduction code = aggregate == Aggregate::least  ? Reduction::MINIMUM
-                           : aggregate == Aggregate::most ? Reduction::MAXIMUM
-                                                          : Reduction::SUM;
+    const Reduction code = aggregate == Aggregate::min   ? Reduction::MINIMUM
+                           : aggregate == Aggregate::max ? Reduction::MAXIMUM
+                                                         : Reduction::SUM;
     V y = overTrees(c, leaves, weights.values, targets, code);
     if (aggregate == Aggregate::average) y = div(c, y, c.b.real(static_cast<float>(forest.roots.size())));
     V has = targets == 1 || weights.allAlways() ? nullptr : scored(c, leaves, weights);
@@ -361,10 +363,11 @@ void emitTwoClasses(Call& c, Forest& forest, const std::vector<int64_t>& labels,
     const Transform transform = transformOf(c);
     const LeafWeights weights = readWeights(c, forest, "class", 1, Aggregate::sum, true);
     const std::vector<float> base = baseValues(c, 1);
-    if (id == 1 && !base.empty()) refuse("base_values beside weights of the second class alone");
+    if (id == 1 && !base.empty())
+        refuse("base_values are not implemented where all weights belong to the second class");
     V score = overTrees(c, leavesOf(c, forest), weights.values, 1, Reduction::SUM);
     if (!base.empty()) score = add(c, score, c.b.real(base[0]));
-    // Positive weights are those of a probability.
+    // Weights without a negative one sum to a probability.
     c.out(0, labelOfTwo(c, labels, compare(c, Binary::GREATER, score, c.b.real(weights.anyNegative ? 0.0f : 0.5f))));
     if (id == 1)
         c.out(1, transformed(c, padWith(c, score, {0, 1}, {0, 0}, 0), transform));

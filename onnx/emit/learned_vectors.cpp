@@ -28,7 +28,7 @@ Kernel kernelOf(Call& c) {
     return kernel;
 }
 
-// Whole degrees are products, because a power of a negative number has none on every device.
+// Integer degrees become products, because not every device computes powers of negative numbers.
 V raised(Call& c, V x, float degree) {
     if (degree < 1 || degree > 16 || degree != std::floor(degree)) return binary(c, Binary::POW, x, c.b.real(degree));
     V result = x;
@@ -65,7 +65,8 @@ V kernelValues(Call& c, V x, const std::vector<float>& vectors, int64_t count) {
     const Kernel kernel = kernelOf(c);
     const auto numbers = static_cast<int64_t>(vectors.size());
     if (count < 1 || numbers == 0 || numbers % count != 0)
-        fail(Status::BadFormat, "%lld support vectors of %lld numbers", asLong(count), asLong(numbers));
+        fail(Status::BadFormat, "%lld support vectors cannot have %lld numbers together", asLong(count),
+             asLong(numbers));
     if (x->fixed(1))
         requireCount("support_vectors", vectors.size(), checkedMul(count, x->extent(1), "support_vectors"));
     if (kernel.type == "RBF") return gaussian(c, x, vectors, count, kernel.gamma);
@@ -74,7 +75,7 @@ V kernelValues(Call& c, V x, const std::vector<float>& vectors, int64_t count) {
     V scaled = add(c, mul(c, products, c.b.real(kernel.gamma)), c.b.real(kernel.offset));
     if (kernel.type == "POLY") return raised(c, scaled, kernel.degree);
     if (kernel.type == "SIGMOID") return unary(c, Unary::TANH, scaled);
-    refuse("the kernel '%s'", kernel.type.substr(0, 40).c_str());
+    refuse("the kernel '%s' is not implemented", kernel.type.substr(0, 40).c_str());
 }
 
 void emitVectorRegressor(Call& c) {
@@ -153,7 +154,7 @@ V labelOfMostVotes(Call& c, V decisions, const Pairs& pairs, const std::vector<i
 }
 
 // The matrix whose product with the probabilities of the classes is 0 where these fit the probabilities of all pairs
-// (Wu, Lin and Weng: Probability Estimates for Multi-class Classification by Pairwise Coupling).
+// (Wu, Lin and Weng: Probability Estimates for Multi-class Classification by Pairwise Coupling, 2004).
 V couplings(Call& c, V likely, const Pairs& pairs) {
     const int64_t k = pairs.classes;
     // both: the probabilities of the first class of each pair, those of the second one, and a 0 for the diagonal.
@@ -177,12 +178,13 @@ V rowSum(Call& c, V x) {
     return reduce(c, Reduction::SUM, x, {1}, true);
 }
 
-// Improves the probability of one class after the other, as their second algorithm does. It ends where the largest
-// error of a row is small, so that this does, too: rows that are done stay as they are.
+// Improves the probability of one class after the other, as the second algorithm of that paper does. A row is finished
+// when its largest error is small, and stays unchanged while others go on.
 V coupled(Call& c, V likely, const Pairs& pairs) {
-    constexpr int64_t kMostClasses = 64;
+    constexpr int64_t kMaxClasses = 64;
     const int64_t k = pairs.classes;
-    if (k > kMostClasses) refuse("probabilities of %lld classes: %lld are allowed", asLong(k), asLong(kMostClasses));
+    if (k > kMaxClasses)
+        refuse("it gives probabilities of %lld classes; %lld is the maximum", asLong(k), asLong(kMaxClasses));
     V q = couplings(c, likely, pairs);
     const auto whole = [&](float value) {
         V zero = mul(c, elementOf(c, q, 1, 0), c.b.real(0));
@@ -238,7 +240,7 @@ void emitVectorClassifier(Call& c) {
     const auto classes = static_cast<int64_t>(labels.size());
     V x = rowsOf(c);
     if (c.integers("vectors_per_class").value_or(std::vector<int64_t>()).empty()) {
-        if (classes == 2) refuse("two classes with coefficients in place of vectors");
+        if (classes == 2) refuse("it has two classes and coefficients in place of vectors, which is not implemented");
         const std::vector<float> rho = c.reals("rho");
         if (rho.empty()) fail(Status::BadFormat, "it has no rho");
         V scores = affine(c, x, c.reals("coefficients"), classes, std::vector<float>(labels.size(), rho[0]));

@@ -27,10 +27,10 @@ V withLeading(Call& c, V y, V x, int64_t columns) {
 
 V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t columns, const Array* bias,
             const std::function<void()>& added) {
-    if (x->rank() == 0) refuse("a product of a number and a matrix");
+    if (x->rank() == 0) refuse("it multiplies a number by a matrix");
     if (x->fixed(x->rank() - 1) && x->dims[0].back() != rows)
-        fail(Status::ComputeSizeError, "a product of %s and a matrix of %lld rows", dimsText(x->dims[0]).c_str(),
-             asLong(rows));
+        fail(Status::ComputeSizeError, "a tensor of %s cannot be multiplied by a matrix of %lld rows",
+             dimsText(x->dims[0]).c_str(), asLong(rows));
     table.common = std::make_unique<wire::Convolution2DCommonT>();
     wire::Convolution2DCommonT& common = *table.common;
     common.kernelX = common.kernelY = common.strideX = common.strideY = common.dilateX = common.dilateY = 1;
@@ -51,7 +51,7 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
 }
 
 bool isLayer(V weight) {
-    return weight->constant && weight->isFloat() && weight->rank() == 2 && weight->elementCount() >= kFewestWeights;
+    return weight->constant && weight->isFloat() && weight->rank() == 2 && weight->elementCount() >= kMinWeights;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace mnnc::onnx {
 
 // Products with constant matrices of fewer elements stay products.
-constexpr int64_t kFewestWeights = 16;
+constexpr int64_t kMinWeights = 16;
 
 // x [..., K] times weights [N, K], plus an optional bias of N numbers: [..., N]. transposed: the weights are [K, N].
 V linear(Call& c, V x, const ArrayPtr& weights, bool transposed, const Array* bias);

@@ -50,7 +50,7 @@ void emitBatchNormalization(Call& c) {
     V x = c.in(0), scale = c.in(1), bias = c.in(2), mean = c.in(3), variance = c.in(4);
     if (c.opset >= 14 && c.integer("training_mode", 0) != 0) {
         // The mean and the variance of the batch, and the new running ones.
-        if (x->rank() < 2) refuse("training over an input of rank %zu", x->rank());
+        if (x->rank() < 2) refuse("it trains over an input of rank %zu; 2 or more is needed", x->rank());
         std::vector<int64_t> axes = allAxes(x->rank());
         axes.erase(axes.begin() + 1);
         V own = reduce(c, Reduction::MEAN, x, axes, true);
@@ -70,7 +70,7 @@ void emitBatchNormalization(Call& c) {
         for (size_t i = 1; i < 5; ++i)
             if (c.wants(i)) refuse("its output %zu belongs to training", i);
     }
-    if (c.opset < 9 && c.integer("spatial", 1) == 0) refuse("spatial 0");
+    if (c.opset < 9 && c.integer("spatial", 1) == 0) refuse("spatial is 0, which is not implemented");
     V deviation = unary(c, Unary::SQRT, add(c, variance, c.b.real(c.real("epsilon", 1e-5f))));
     V factor = div(c, scale, deviation);
     V shift = sub(c, bias, mul(c, mean, factor));
@@ -93,7 +93,7 @@ void emitBatchNormalization(Call& c) {
 void emitInstanceNormalization(Call& c) {
     V x = c.in(0);
     const size_t rank = x->rank();
-    if (rank < 3) refuse("its input has rank %zu", rank);
+    if (rank < 3) refuse("its input has rank %zu; 3 or more is needed", rank);
     V shape = shapeOf(c, x);
     V flat = reshape(c, x, {0, 0, -1});
     V normal = reshapeTo(c, layerNorm(c, flat, 1, c.real("epsilon", 1e-5f)), shape);
@@ -104,10 +104,10 @@ void emitGroupNormalization(Call& c) {
     V x = c.in(0);
     const size_t rank = x->rank();
     const int64_t groups = c.integer("num_groups", 0);
-    if (groups < 1) fail(Status::BadRange, "num_groups is %lld", asLong(groups));
+    if (groups < 1) fail(Status::BadRange, "num_groups is %lld; it must be 1 or more", asLong(groups));
     const int64_t channels = x->extent(1);
     if (channels % groups != 0)
-        fail(Status::BadFormat, "%lld channels in %lld groups", asLong(channels), asLong(groups));
+        fail(Status::BadFormat, "%lld channels do not divide into %lld groups", asLong(channels), asLong(groups));
     const bool perGroup = c.opset < 21 && channels != groups;  // scale and bias have one number for each group
     if (perGroup) c.b.requireRoom({channels});
     V shape = shapeOf(c, x);
@@ -179,7 +179,7 @@ void emitLrn(Call& c) {
     V x = c.in(0);
     const int64_t size = c.integer("size", 1);
     if (x->rank() != 4) refuse("its input has rank %zu; the format has LRN of rank 4", x->rank());
-    if (size < 1) fail(Status::BadRange, "size is %lld", asLong(size));
+    if (size < 1) fail(Status::BadRange, "size is %lld; it must be 1 or more", asLong(size));
     if (size % 2 == 0) {
         // An even window has one channel more after the centre in ONNX, but before it in the format.
         V square = unary(c, Unary::SQUARE, x);
@@ -207,7 +207,7 @@ void emitLrn(Call& c) {
 void emitLpNormalization(Call& c) {
     V x = c.in(0);
     const int64_t axis = axisOf(c.integer("axis", -1), x->rank()), p = c.integer("p", 2);
-    if (p != 1 && p != 2) fail(Status::BadRange, "p is %lld", asLong(p));
+    if (p != 1 && p != 2) fail(Status::BadRange, "p is %lld; it must be 1 or 2", asLong(p));
     V norm = p == 1 ? reduce(c, Reduction::SUM, unary(c, Unary::ABS, x), {axis}, true)
                     : unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), {axis}, true));
     // A list of zeros stays unchanged.

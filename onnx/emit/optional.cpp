@@ -40,7 +40,8 @@ int bitsOf(Elem elem) {
 void emitBitCast(Call& c) {
     V x = c.in(0);
     const Elem to = static_cast<Elem>(c.integer("to", 0));
-    if (bitsOf(to) == 0 || bitsOf(to) != bitsOf(x->elem)) refuse("bits of %s as %s", elemName(x->elem), elemName(to));
+    if (bitsOf(to) == 0 || bitsOf(to) != bitsOf(x->elem))
+        refuse("a cast of the bits of %s to %s is not implemented", elemName(x->elem), elemName(to));
     c.out(castTo(c, x, to));
 }
 

@@ -168,7 +168,8 @@ void maxByTaps(Call& c, V x, const Windows& w) {
         plane.push_back(in);
         taps = checkedMul(taps, w.kernel[i], "the taps of a window");
     }
-    if (taps > 512) refuse("the positions of maxima of windows of %lld taps", asLong(taps));
+    if (taps > 512)
+        refuse("it gives the positions of maxima in windows of %lld taps; 512 is the maximum", asLong(taps));
     c.b.requireRoom(plane);
     int64_t elements = 1;
     for (const int64_t extent : plane) elements *= extent;
@@ -209,7 +210,7 @@ void emitMaxPool(Call& c) {
         c.out(c.b.alias(pool(c, x, w, false, false), x->elem));
         return;
     }
-    if (!x->isFloat()) refuse("the positions of maxima of integers");
+    if (!x->isFloat()) refuse("it gives the positions of maxima of integers, which is not implemented");
     if (w.dilated() || w.axes > 2) {
         maxByTaps(c, x, w);
         return;

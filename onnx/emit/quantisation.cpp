@@ -43,12 +43,12 @@ void emitDynamicQuantize(Call& c) {
     V x = c.in(0);
     const std::vector<int64_t> all = allAxes(x->rank());
     V zero = c.b.real(0);
-    V most = binary(c, Binary::MAXIMUM, reduce(c, Reduction::MAXIMUM, x, all, false), zero);
-    V least = binary(c, Binary::MINIMUM, reduce(c, Reduction::MINIMUM, x, all, false), zero);
-    V scale = div(c, sub(c, most, least), c.b.real(255));
+    V high = binary(c, Binary::MAXIMUM, reduce(c, Reduction::MAXIMUM, x, all, false), zero);
+    V low = binary(c, Binary::MINIMUM, reduce(c, Reduction::MINIMUM, x, all, false), zero);
+    V scale = div(c, sub(c, high, low), c.b.real(255));
     // A tensor of zeros has no range.
     V safe = select(c, compare(c, Binary::EQUAL, scale, zero), c.b.real(1), scale);
-    V point = clip(c, unary(c, Unary::ROUND, div(c, unary(c, Unary::NEG, least), safe)), 0, 255);
+    V point = clip(c, unary(c, Unary::ROUND, div(c, unary(c, Unary::NEG, low), safe)), 0, 255);
     V codes = castTo(c, point, Elem::Uint8);
     c.out(0, quantise(c, x, safe, point, Elem::Uint8));
     c.out(1, scale);
@@ -120,27 +120,27 @@ V leakyOf(Call& c, V x) {
 V softmaxOf(Call& c, V x) {
     const int64_t axis = axisOf(c.integer("axis", -1), x->rank());
     if (c.integer("opset", 13) < 13 && axis + 1 != static_cast<int64_t>(x->rank()))
-        refuse("Softmax of before opset 13 over several axes");
+        refuse("it is a Softmax of before opset 13 over several axes");
     return softmax(c, x, axis);
 }
 
 // Uses the rule of AveragePool, whose attributes the node has.
 V windowAverageOf(Call& c, V x) {
-    if (c.integer("channels_last", 0) != 0) refuse("channels_last");
+    if (c.integer("channels_last", 0) != 0) refuse("channels_last is not implemented");
     return byRule(c, "AveragePool", c.node, {x});
 }
 
 V averageOf(Call& c, V x) {
-    if (c.integer("channels_last", 0) != 0) refuse("channels_last");
+    if (c.integer("channels_last", 0) != 0) refuse("channels_last is not implemented");
     return reduce(c, Reduction::MEAN, x, allAxes(x->rank(), 2), true);
 }
 
 // Inputs: the scale and the zero point of the result, then three for each part.
 void emitQLinearConcat(Call& c) {
     std::vector<V> parts;
-    for (size_t i = 2; i + 2 < c.inputs.size() + 0; i += 3) parts.push_back(valuesOf(c, i, false));
+    for (size_t i = 2; i + 2 < c.inputs.size(); i += 3) parts.push_back(valuesOf(c, i, false));
     if (parts.empty() || parts.size() * 3 + 2 != c.inputs.size())
-        fail(Status::BadFormat, "%zu inputs, of which three belong to each part", c.inputs.size());
+        fail(Status::BadFormat, "it has %zu inputs; two, and three for each part, are needed", c.inputs.size());
     const int64_t axis = axisOf(c.integer("axis", 0), parts[0]->rank());
     V zero = c.in(1);
     c.out(quantised(c, concat(c, parts, axis), castTo(c, c.in(0), Elem::Float), zero, zero->elem, false));

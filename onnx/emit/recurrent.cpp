@@ -42,27 +42,28 @@ Cell readCell(Call& c, const std::vector<std::string>& usual) {
     const std::vector<float> alphas = c.reals("activation_alpha"), betas = c.reals("activation_beta");
     const size_t directions = c.text("direction", "forward") == "bidirectional" ? 2 : 1;
     if (!given.empty() && given.size() != directions * usual.size())
-        fail(Status::BadFormat, "%zu activations in place of %zu", given.size(), directions * usual.size());
+        fail(Status::BadFormat, "the node has %zu activations, %zu are needed", given.size(),
+             directions * usual.size());
     size_t alpha = 0, beta = 0;
     for (size_t i = 0; i < directions * usual.size(); ++i) {
         const std::string& wanted = usual[i % usual.size()];
         const std::string name = lower(given.empty() ? wanted : given[i]);
         const Activation* known = knownActivation(name);
-        if (!known) refuse("the activation %s", name.c_str());
+        if (!known) refuse("the activation %s is not implemented", name.c_str());
         Activation one = *known;
         // The lists of parameters have entries only for those activations that take one.
         const bool takesAlpha = one.alpha != 0, takesBeta = one.beta != 0;
         if (takesAlpha && alpha >= alphas.size() && !one.hasDefaults)
-            refuse("the activation %s without its activation_alpha", one.name);
+            refuse("the activation %s has no activation_alpha", one.name);
         if (takesAlpha && alpha < alphas.size()) one.alpha = alphas[alpha++];
         if (takesBeta && !one.hasDefaults && beta >= betas.size())
-            refuse("the activation %s without its activation_beta", one.name);
+            refuse("the activation %s has no activation_beta", one.name);
         if (takesBeta && beta < betas.size()) one.beta = betas[beta++];
         cell.plain = cell.plain && name == wanted;
         cell.activations.push_back(one);
     }
     cell.clip = c.real("clip", 0);
-    if (cell.clip < 0) fail(Status::BadRange, "clip is %g", static_cast<double>(cell.clip));
+    if (cell.clip < 0) fail(Status::BadRange, "clip is %g; it must not be negative", static_cast<double>(cell.clip));
     cell.coupled = c.integer("input_forget", 0) != 0;
     cell.plain = cell.plain && cell.clip == 0 && !cell.coupled;
     return cell;
@@ -72,7 +73,7 @@ Layer readLayer(Call& c, int64_t gates) {
     Layer layer;
     layer.x = c.in(0);
     layer.weights = c.in(1);
-    layer.states = c.in(2);
+    layer.recurrence = c.in(2);
     layer.bias = c.maybe(3);
     const std::string direction = c.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
@@ -80,20 +81,21 @@ Layer readLayer(Call& c, int64_t gates) {
     layer.directions = direction == "bidirectional" ? 2 : 1;
     layer.backwards = direction == "reverse";
     layer.batchFirst = c.integer("layout", 0) != 0;
-    if (layer.states->rank() != 3) fail(Status::BadFormat, "weights of states of rank %zu", layer.states->rank());
-    layer.hidden = layer.states->extent(2);
-    if (layer.x->rank() != 3) fail(Status::BadFormat, "an input of rank %zu", layer.x->rank());
+    if (layer.recurrence->rank() != 3)
+        fail(Status::BadFormat, "the recurrence weights have rank %zu, 3 is needed", layer.recurrence->rank());
+    layer.hidden = layer.recurrence->extent(2);
+    if (layer.x->rank() != 3) fail(Status::BadFormat, "the input has rank %zu, 3 is needed", layer.x->rank());
     if (layer.weights->rank() != 3 || layer.weights->extent(0) != layer.directions ||
         layer.weights->extent(1) != gates * layer.hidden)
-        fail(Status::BadFormat, "weights of %s for %lld units in %lld directions",
+        fail(Status::BadFormat, "the input weights have the shape %s, which does not fit %lld units in %lld directions",
              dimsText(layer.weights->dims[0]).c_str(), asLong(layer.hidden), asLong(layer.directions));
     if (layer.batchFirst) layer.x = permute(c, layer.x, {1, 0, 2});
     const auto state = [&](size_t i) {
         V value = c.maybe(i);
         return value && layer.batchFirst ? permute(c, value, {1, 0, 2}) : value;
     };
-    layer.first = state(5);
-    layer.firstCell = state(6);
+    layer.initialState = state(5);
+    layer.initialCell = state(6);
     return layer;
 }
 
@@ -224,11 +226,11 @@ void unrolled(Call& c, Layer layer, V peepholes) {
             return concat(c, gates, 0);
         };
         V weights = concat(
-            c, {permute(c, ordered(of(layer.weights)), {1, 0}), permute(c, ordered(of(layer.states)), {1, 0})}, 0);
+            c, {permute(c, ordered(of(layer.weights)), {1, 0}), permute(c, ordered(of(layer.recurrence)), {1, 0})}, 0);
         V gates = ordered(of(bias)), look = of(peepholes);
         const auto peephole = [&](int64_t gate) { return sliceAxis(c, look, 0, gate * hidden, (gate + 1) * hidden); };
-        V state = of(layer.first ? layer.first : zeroState(c, layer));
-        V cell = of(layer.firstCell ? layer.firstCell : zeroState(c, layer));
+        V state = of(layer.initialState ? layer.initialState : zeroState(c, layer));
+        V cell = of(layer.initialCell ? layer.initialCell : zeroState(c, layer));
         std::vector<V> all(static_cast<size_t>(steps));
         wire::LSTMBlockCellT table;
         table.cell_clip = 0;
@@ -252,7 +254,7 @@ void unrolled(Call& c, Layer layer, V peepholes) {
     finish(c, layer, concat(c, alls, 1), concat(c, lasts, 0), concat(c, cells, 0));
 }
 
-// Null where all of them are 0
+// Returns null where all of them are 0.
 V peepholesOf(Call& c) {
     V peepholes = c.maybe(7);
     if (!peepholes || !peepholes->constant) return peepholes;
@@ -273,10 +275,10 @@ void emitLstm(Call& c) {
     Layer layer = readLayer(c, 4);
     if (peepholes) return unrolled(c, layer, peepholes);
     turn(c, layer);
-    std::vector<V> inputs{layer.x, layer.weights, layer.states, sumOfBiases(c, layer, 4)};
-    if (layer.first || layer.firstCell) {
-        inputs.push_back(layer.first ? layer.first : zeroState(c, layer));
-        inputs.push_back(layer.firstCell ? layer.firstCell : zeroState(c, layer));
+    std::vector<V> inputs{layer.x, layer.weights, layer.recurrence, sumOfBiases(c, layer, 4)};
+    if (layer.initialState || layer.initialCell) {
+        inputs.push_back(layer.initialState ? layer.initialState : zeroState(c, layer));
+        inputs.push_back(layer.initialCell ? layer.initialCell : zeroState(c, layer));
     }
     wire::LSTMT table;
     table.outputCount = static_cast<int32_t>(layer.hidden);
@@ -290,8 +292,8 @@ void emitRnn(Call& c) {
     if (hasLengths(c)) return withLengths(c, emitRnn);
     Layer layer = readLayer(c, 1);
     turn(c, layer);
-    std::vector<V> inputs{layer.x, layer.weights, layer.states, sumOfBiases(c, layer, 1)};
-    if (layer.first) inputs.push_back(layer.first);
+    std::vector<V> inputs{layer.x, layer.weights, layer.recurrence, sumOfBiases(c, layer, 1)};
+    if (layer.initialState) inputs.push_back(layer.initialState);
     wire::LSTMT table;
     table.outputCount = static_cast<int32_t>(layer.hidden);
     const std::vector<V> results = run(c, layer, OpType::RNN, table, inputs, 1);
@@ -319,7 +321,7 @@ void emitGru(Call& c) {
         const auto columns = [&](int64_t begin, int64_t end) {
             return concat(c,
                           {permute(c, part(layer.weights, begin, end), {1, 0}),
-                           permute(c, part(layer.states, begin, end), {1, 0})},
+                           permute(c, part(layer.recurrence, begin, end), {1, 0})},
                           0);
         };
         V bias = layer.bias ? layer.bias : noBias(c, layer, 6);
@@ -329,7 +331,7 @@ void emitGru(Call& c) {
         inputs.push_back(part(bias, 2 * hidden, 3 * hidden));
         inputs.push_back(part(bias, 3 * hidden, 6 * hidden));
     }
-    if (layer.first) inputs.push_back(layer.first);
+    if (layer.initialState) inputs.push_back(layer.initialState);
     const std::vector<V> results = run(c, layer, OpType::RNNSequenceGRU, table, inputs, 1);
     finish(c, layer, results[0], results[1], nullptr);
 }
@@ -340,7 +342,7 @@ V weightsOf(Call& c, V codes, V scale, V zero) {
         if (!number || number->rank() == 0) return number;
         return number->rank() == 1 ? unsqueeze(c, number, {1, 2}) : unsqueeze(c, number, {1});
     };
-    if (codes->rank() != 3) fail(Status::BadFormat, "weights of rank %zu", codes->rank());
+    if (codes->rank() != 3) fail(Status::BadFormat, "the weights have rank %zu, 3 is needed", codes->rank());
     return permute(c, dequantise(c, codes, spreadOut(castTo(c, scale, Elem::Float)), spreadOut(zero)), {0, 2, 1});
 }
 
@@ -364,8 +366,7 @@ constexpr Entry kRecurrentEntries[] = {
      "While for clip and other activations than Sigmoid and Tanh"},
     {"LSTM", 7, kNewest, emitLstm,
      "LSTM, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; LSTMBlockCell "
-     "for each step with peepholes; While for peepholes over a free number of steps and more than 256, the "
-     "last "
+     "for each step with peepholes; While for peepholes over a free number of steps and more than 256, the last "
      "cells with sequence_lens, clip, input_forget, other activations than Sigmoid, Tanh, Tanh"},
     {"RNN", 7, kNewest, emitRnn,
      "RNN, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; While for clip "

@@ -1,4 +1,4 @@
-// Shared by recurrent layers: their weights, states and attributes, and the form that loops over the steps.
+// Parts that the rules of recurrent layers share: weights, states and attributes, and the loop over the steps.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ struct Activation {
     bool hasDefaults;
 };
 
-// A node's description of each step.
+// The activations and options of a step, from the attributes of the node.
 struct Cell {
     std::vector<Activation> activations;  // of the first direction, then of the second one
     float clip = 0;                       // limit on the operands of activations; 0: none
@@ -22,14 +22,16 @@ struct Cell {
 };
 
 struct Layer {
-    V x = nullptr, weights = nullptr, states = nullptr, bias = nullptr, first = nullptr, firstCell = nullptr;
+    V x = nullptr, weights = nullptr, recurrence = nullptr, bias = nullptr;
+    V initialState = nullptr, initialCell = nullptr;
     int64_t directions = 1, hidden = 0;
     bool backwards = false, batchFirst = false;
 };
 
-// usual: the default activations.
+// Reads the attributes. usual: the default activations of one direction.
 Cell readCell(Call& c, const std::vector<std::string>& usual);
-// x and the states have the time first. gates: 4 of LSTM, 3 of GRU, 1 of RNN.
+// Reads the inputs. x becomes [time, batch, inputs], the initial states [directions, batch, hidden]. gates: 4 for LSTM,
+// 3 for GRU, 1 for RNN.
 Layer readLayer(Call& c, int64_t gates);
 
 V noBias(Call& c, const Layer& layer, int64_t gates);

@@ -72,10 +72,10 @@ void inSteps(Call& c, const Cell& cell, const Form& form) {
         V inputs = product(c, backwards ? turned(layer.x) : layer.x, permute(c, of(layer.weights), {1, 0}));
         inputs = add(c, inputs, of(bias));
         const Direction steps{cell, cell.activations.data() + form.activations * static_cast<size_t>(d), layer.hidden,
-                              permute(c, of(layer.states), {1, 0})};
+                              permute(c, of(layer.recurrence), {1, 0})};
         const Step step = form.step(of, layer);
-        std::vector<V> initial{of(layer.first ? layer.first : zeroState(c, layer))};
-        if (form.states > 1) initial.push_back(of(layer.firstCell ? layer.firstCell : zeroState(c, layer)));
+        std::vector<V> initial{of(layer.initialState ? layer.initialState : zeroState(c, layer))};
+        if (form.states > 1) initial.push_back(of(layer.initialCell ? layer.initialCell : zeroState(c, layer)));
         const LoopResult loop = writeLoop(c, count, always, initial, [&](V iteration, V, const std::vector<V>& before) {
             Round round;
             round.carried = step(steps, gatherAxis(c, inputs, iteration, 0), before);

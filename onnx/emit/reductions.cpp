@@ -109,10 +109,10 @@ void emitReduceLogSumExp(Call& c) {
     Over kept = over;
     kept.keep = true;
     // The largest finite number replaces an infinite maximum to avoid NaN.
-    V most = reduceOver(c, Reduction::MAXIMUM, x, kept);
-    most = clip(c, most, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
-    V sum = reduceOver(c, Reduction::SUM, unary(c, Unary::EXP, sub(c, x, most)), kept);
-    V result = add(c, unary(c, Unary::LOG, sum), most);
+    V largest = reduceOver(c, Reduction::MAXIMUM, x, kept);
+    largest = clip(c, largest, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
+    V sum = reduceOver(c, Reduction::SUM, unary(c, Unary::EXP, sub(c, x, largest)), kept);
+    V result = add(c, unary(c, Unary::LOG, sum), largest);
     if (!over.keep) {
         // A sum over these axes, which have one element each, removes them.
         result = over.fed ? reduceOver(c, Reduction::SUM, result, over) : squeeze(c, result, over.axes);

@@ -75,7 +75,7 @@ void emitUnsqueeze(Call& c) {
         c.out(c.b.alias(c.b.op(OpType::Unsqueeze, wire::SqueezeParamT(), {x, fed}), x->elem));
         return;
     }
-    if (!axes) fail(Status::BadFormat, "there are no axes");
+    if (!axes) fail(Status::BadFormat, "the axes are missing");
     c.out(c.b.alias(unsqueeze(c, x, axesOf(*axes, x->rank() + axes->size())), x->elem));
 }
 
@@ -95,9 +95,9 @@ void emitReshape(Call& c) {
             empty->type = x->type;
             empty->dims = list;
             for (const int64_t extent : list)
-                if (extent < 0) fail(Status::BadFormat, "a shape with both -1 and 0");
+                if (extent < 0) fail(Status::BadFormat, "its shape has both -1 and 0");
             if (x->allFixed() && x->elementCount() != 0)
-                fail(Status::ComputeSizeError, "the elements of %s in a shape of no elements",
+                fail(Status::ComputeSizeError, "the elements of %s do not fit a shape of no elements",
                      dimsText(x->dims[0]).c_str());
             if (!x->allFixed())
                 c.importer.note("The Reshape '" + c.b.name() + "' is valid for an input without elements alone.");
@@ -113,7 +113,7 @@ void emitFlatten(Call& c) {
     int64_t axis = c.integer("axis", 1);
     if (axis < 0) axis += static_cast<int64_t>(x->rank());
     if (axis < 0 || axis > static_cast<int64_t>(x->rank()))
-        fail(Status::BadRange, "axis %lld of a tensor of rank %zu", asLong(axis), x->rank());
+        fail(Status::BadRange, "axis %lld does not exist in a tensor of rank %zu", asLong(axis), x->rank());
     wire::FlattenT table;
     table.axis = static_cast<int32_t>(axis);
     c.out(c.b.op(OpType::Flatten, table, {x}));
@@ -129,7 +129,8 @@ void emitTranspose(Call& c) {
     std::vector<int64_t> sorted = order;
     std::sort(sorted.begin(), sorted.end());
     if (sorted != allAxes(x->rank()))
-        fail(Status::BadFormat, "perm %s for a tensor of rank %zu", dimsText(order).c_str(), x->rank());
+        fail(Status::BadFormat, "perm is %s, which is no order of the axes of a tensor of rank %zu",
+             dimsText(order).c_str(), x->rank());
     c.out(permute(c, x, order));
 }
 

@@ -54,7 +54,7 @@ V positions(Call& c, const Resizing& how, const Axis& a) {
         V middle = mul(c, mul(c, half, add(c, a.begin, a.end)), last);
         return select(c, single, middle, whole);
     }
-    refuse("the coordinate transformation '%s'", how.transform.c_str());
+    refuse("the coordinate transformation '%s' is not implemented", how.transform.c_str());
 }
 
 V clamped(Call& c, V x, V in) {
@@ -72,7 +72,7 @@ V nearestIndices(Call& c, const Resizing& how, const Axis& a) {
     return castTo(c, clamped(c, index, a.in), Elem::Int64);
 }
 
-// The kernel of linear or cubic interpolation at these distances.
+// The kernel of linear or cubic interpolation (Keys, 1981) at these distances.
 V kernel(Call& c, const Resizing& how, V distance) {
     V d = unary(c, Unary::ABS, distance);
     if (how.mode == "linear") return binary(c, Binary::MAXIMUM, sub(c, c.b.real(1), d), c.b.real(0));
@@ -259,7 +259,8 @@ void emitResize(Call& c) {
     V x = c.in(0);
     Resizing how;
     how.mode = c.text("mode", "nearest");
-    if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") refuse("mode '%s'", how.mode.c_str());
+    if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic")
+        refuse("the mode '%s' is not implemented", how.mode.c_str());
     how.axes = allAxes(x->rank());
     if (c.opset < 11) {
         how.transform = "asymmetric";
@@ -271,7 +272,8 @@ void emitResize(Call& c) {
     how.transform = c.text("coordinate_transformation_mode", "half_pixel");
     how.nearest = c.text("nearest_mode", "round_prefer_floor");
     static const std::set<std::string_view> kNearest{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-    if (!kNearest.count(how.nearest)) fail(Status::BadFormat, "nearest_mode is '%s'", how.nearest.c_str());
+    if (!kNearest.count(how.nearest))
+        fail(Status::BadFormat, "nearest_mode is '%s', which is unknown", how.nearest.c_str());
     how.cubicA = c.real("cubic_coeff_a", -0.75f);
     how.outside = c.real("extrapolation_value", 0);
     how.antialias = c.integer("antialias", 0) != 0 && how.mode != "nearest";
@@ -294,11 +296,11 @@ void emitResize(Call& c) {
     how.policy = how.sizes ? c.text("keep_aspect_ratio_policy", "stretch") : "";
     if (how.policy == "stretch") how.policy.clear();
     if (!how.policy.empty() && how.policy != "not_larger" && how.policy != "not_smaller")
-        fail(Status::BadFormat, "keep_aspect_ratio_policy is '%s'", how.policy.c_str());
+        fail(Status::BadFormat, "keep_aspect_ratio_policy is '%s', which is unknown", how.policy.c_str());
     V given = how.scales ? how.scales : how.sizes;
     if (given->rank() != 1 || (given->fixed(0) && given->extent(0) != static_cast<int64_t>(how.axes.size())))
-        fail(Status::BadFormat, "scales or sizes of %s for %zu axes", dimsText(given->dims[0]).c_str(),
-             how.axes.size());
+        fail(Status::BadFormat, "scales or sizes have the shape %s; %zu numbers are needed",
+             dimsText(given->dims[0]).c_str(), how.axes.size());
     c.out(resize(c, x, how));
 }
 
@@ -307,7 +309,7 @@ void emitUpsample(Call& c) {
     Resizing how;
     how.mode = c.text("mode", "nearest");
     if (how.mode == "bilinear") how.mode = "linear";
-    if (how.mode != "nearest" && how.mode != "linear") refuse("mode '%s'", how.mode.c_str());
+    if (how.mode != "nearest" && how.mode != "linear") refuse("the mode '%s' is not implemented", how.mode.c_str());
     how.transform = "asymmetric";
     how.nearest = "floor";
     how.axes = allAxes(x->rank());
@@ -316,10 +318,11 @@ void emitUpsample(Call& c) {
         how.scales = c.in(1);
     } else if (c.opset >= 7) {
         const std::vector<float> scales = c.reals("scales");
-        if (scales.size() != x->rank()) fail(Status::BadFormat, "%zu scales for rank %zu", scales.size(), x->rank());
+        if (scales.size() != x->rank())
+            fail(Status::BadFormat, "it has %zu scales for an input of rank %zu", scales.size(), x->rank());
         how.scales = c.b.constant(floatArray({static_cast<int64_t>(scales.size())}, scales), Elem::Float);
     } else {
-        if (x->rank() != 4) refuse("its input has rank %zu", x->rank());
+        if (x->rank() != 4) refuse("its input has rank %zu, 4 is needed", x->rank());
         how.scales =
             c.b.constant(floatArray({4}, {1, 1, c.real("height_scale", 1), c.real("width_scale", 1)}), Elem::Float);
     }

@@ -59,12 +59,12 @@ void emitSlice(Call& c) {
     }
     if (constant) {
         if (ends.size() != begins.size() || axes.size() != begins.size() || steps.size() != begins.size())
-            fail(Status::BadFormat, "%zu begins, %zu ends, %zu axes and %zu steps", begins.size(), ends.size(),
-                 axes.size(), steps.size());
+            fail(Status::BadFormat, "it has %zu begins, %zu ends, %zu axes and %zu steps, which are not equally many",
+                 begins.size(), ends.size(), axes.size(), steps.size());
         for (int64_t& axis : axes) axis = axisOf(axis, x->rank());
         (void)axesOf(axes, x->rank());  // throws BadRange where one is listed twice
         for (const int64_t step : steps)
-            if (step == 0) fail(Status::BadRange, "a step of 0");
+            if (step == 0) fail(Status::BadRange, "a step is 0");
         settle(*x, axes, steps, begins, ends);
         if (begins.empty()) {
             c.out(x);
@@ -120,15 +120,16 @@ void emitSplit(Call& c) {
                  count);
         const int64_t extent = x->extent(static_cast<size_t>(axis)), each = (extent + parts - 1) / parts;
         if (c.opset < 18 && extent % parts != 0)
-            fail(Status::ComputeSizeError, "%zu equal parts of %lld elements", count, asLong(extent));
+            fail(Status::ComputeSizeError, "%zu equal parts of %lld elements are not possible", count, asLong(extent));
         sizes.emplace();
         for (int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<int64_t>(extent - i * each, 0, each));
     }
-    if (sizes && sizes->size() != count) fail(Status::BadFormat, "%zu sizes for %zu outputs", sizes->size(), count);
+    if (sizes && sizes->size() != count)
+        fail(Status::BadFormat, "it has %zu sizes for %zu outputs", sizes->size(), count);
     if (sizes) {
         int64_t sum = 0;
         for (const int64_t size : *sizes) {
-            if (size < 0) fail(Status::BadRange, "a part of %lld elements", asLong(size));
+            if (size < 0) fail(Status::BadRange, "a part of %lld elements is not possible", asLong(size));
             sum = checkedAdd(sum, size, "its sizes");
         }
         const auto at = static_cast<size_t>(axis);
@@ -196,104 +197,130 @@ V wrapAxis(Call& c, V x, int64_t axis, int64_t before, int64_t after) {
     return concat(c, parts, axis);
 }
 
+struct Padding {
+    std::string mode;
+    std::vector<int64_t> axes;
+    std::vector<int64_t> pads;           // before each axis, then after each; empty where they are fed
+    V fed = nullptr, fedAxes = nullptr;  // pads and axes that only a run knows
+    V value = nullptr;
+};
+
+Padding readPadding(Call& c, const Value& x) {
+    Padding padding;
+    padding.mode = c.text("mode", "constant");
+    padding.axes = allAxes(x.rank());
+    c.refuseAttributes({"pads", "value"}, 11);
+    if (c.opset < 11) {
+        padding.pads = c.integers(c.opset < 2 ? "paddings" : "pads").value_or(std::vector<int64_t>());
+        padding.value = c.b.number(static_cast<double>(c.real("value", 0)), x);
+    } else {
+        if (c.maybe(3) && !c.in(3)->constant) {
+            padding.fedAxes = c.in(3);
+            if (padding.fedAxes->rank() != 1)
+                fail(Status::BadFormat, "its axes have rank %zu, 1 is needed", padding.fedAxes->rank());
+            padding.axes.assign(static_cast<size_t>(padding.fedAxes->extent(0)), 0);
+        } else if (c.maybe(3)) {
+            padding.axes = c.list(3);
+            for (int64_t& axis : padding.axes) axis = axisOf(axis, x.rank());
+        }
+        padding.fed = c.in(1);
+        if (padding.fed->constant && !padding.fedAxes) {
+            padding.pads = padding.fed->array().list();
+            padding.fed = nullptr;
+        }
+        padding.value = c.maybe(2);
+        if (!padding.value) padding.value = c.b.number(0, x);
+        if (padding.value->rank() > 0) padding.value = reshape(c, padding.value, {});
+    }
+    const std::string& mode = padding.mode;
+    if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
+        refuse("the mode '%s' is not implemented", mode.c_str());
+    return padding;
+}
+
+// Returns the fed pads of all axes: [rank, 2], before and after each.
+V fedPairs(Call& c, const Padding& padding, size_t rank) {
+    V pairs = permute(c, reshape(c, padding.fed, {2, static_cast<int64_t>(padding.axes.size())}), {1, 0});
+    if (V axes = padding.fedAxes) {
+        const auto all = static_cast<int64_t>(rank);
+        V front = select(c, compare(c, Binary::LESS, axes, c.b.scalar(0)), add(c, axes, c.b.scalar(all)), axes);
+        return c.b.op(OpType::ScatterNd, {}, {unsqueeze(c, front, {1}), pairs, c.b.ints({all, 2})});
+    }
+    if (padding.axes == allAxes(rank)) return pairs;
+    std::vector<V> rows;
+    V none = c.b.constant(intArray({1, 2}, {0, 0}), Elem::Int64);
+    for (size_t i = 0; i < rank; ++i) {
+        const auto begin = padding.axes.begin();
+        const auto at = std::find(begin, padding.axes.end(), static_cast<int64_t>(i));
+        rows.push_back(at == padding.axes.end() ? none : sliceAxis(c, pairs, 0, at - begin, at - begin + 1));
+    }
+    return concat(c, rows, 0);
+}
+
+V wrapByPairs(Call& c, V x, V pairs) {
+    const auto rank = static_cast<int64_t>(x->rank());
+    for (int64_t axis = 0; axis < rank; ++axis) {
+        V row = sliceAxis(c, pairs, 0, axis, axis + 1);
+        V before = squeeze(c, sliceAxis(c, row, 1, 0, 1), {0, 1});
+        V after = squeeze(c, sliceAxis(c, row, 1, 1, 2), {0, 1});
+        x = wrapByPlaces(c, x, axis, before, after);
+    }
+    return x;
+}
+
+// Returns the known pads of all axes: before and after each.
+std::vector<int64_t> knownPairs(const Padding& padding, size_t rank) {
+    const size_t count = padding.axes.size();
+    if (padding.pads.size() != 2 * count)
+        fail(Status::BadFormat, "it has %zu pads for %zu axes; two for each are needed", padding.pads.size(), count);
+    std::vector<int64_t> pairs(2 * rank, 0);
+    for (size_t i = 0; i < count; ++i) {
+        pairs[static_cast<size_t>(2 * padding.axes[i])] = padding.pads[i];
+        pairs[static_cast<size_t>(2 * padding.axes[i] + 1)] = padding.pads[count + i];
+    }
+    return pairs;
+}
+
+V wrapKnown(Call& c, V x, const std::vector<int64_t>& pairs) {
+    (void)intList(pairs);  // throws Overflow for numbers beyond 32 bits
+    for (size_t i = 0; 2 * i < pairs.size(); ++i)
+        if (pairs[2 * i] || pairs[2 * i + 1])
+            x = wrapAxis(c, x, static_cast<int64_t>(i), pairs[2 * i], pairs[2 * i + 1]);
+    return x;
+}
+
 void emitPad(Call& c) {
     V x = c.in(0);
     const Elem elem = x->elem;
     const size_t rank = x->rank();
-    const std::string mode = c.text("mode", "constant");
-    c.refuseAttributes({"pads", "value"}, 11);
-    std::vector<int64_t> pads, axes = allAxes(rank);
-    V fed = nullptr, value = nullptr, fedAxes = nullptr;
-    if (c.opset < 11) {
-        pads = c.integers(c.opset < 2 ? "paddings" : "pads").value_or(std::vector<int64_t>());
-        value = c.b.number(static_cast<double>(c.real("value", 0)), *x);
-    } else {
-        if (c.maybe(3) && !c.in(3)->constant) {
-            fedAxes = c.in(3);
-            if (fedAxes->rank() != 1) fail(Status::BadFormat, "axes of rank %zu", fedAxes->rank());
-            axes.assign(static_cast<size_t>(fedAxes->extent(0)), 0);
-        } else if (c.maybe(3)) {
-            axes = c.list(3);
-            for (int64_t& axis : axes) axis = axisOf(axis, rank);
-        }
-        fed = c.in(1);
-        if (fed->constant && !fedAxes) {
-            pads = fed->array().list();
-            fed = nullptr;
-        }
-        value = c.maybe(2);
-        if (!value) value = c.b.number(0, *x);
-        if (value->rank() > 0) value = reshape(c, value, {});
-    }
-    wire::PadParamT table;
-    table.mode = mode == "constant"  ? wire::PadValueMode::CONSTANT
-                 : mode == "reflect" ? wire::PadValueMode::REFLECT
-                                     : wire::PadValueMode::EDGE;
-    if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") refuse("mode '%s'", mode.c_str());
+    const Padding padding = readPadding(c, *x);
+    const bool wraps = padding.mode == "wrap";
     std::vector<V> inputs{x};
-    if (fed) {
-        if (mode == "wrap" && fedAxes) refuse("mode wrap with axes that are fed");
-        // [before..., after...] becomes pairs, one axis after another.
-        V pairs = permute(c, reshape(c, fed, {2, static_cast<int64_t>(axes.size())}), {1, 0});
-        if (fedAxes) {
-            const auto all = static_cast<int64_t>(rank);
-            V front =
-                select(c, compare(c, Binary::LESS, fedAxes, c.b.scalar(0)), add(c, fedAxes, c.b.scalar(all)), fedAxes);
-            pairs = c.b.op(OpType::ScatterNd, {}, {unsqueeze(c, front, {1}), pairs, c.b.ints({all, 2})});
-        } else if (axes != allAxes(rank)) {
-            std::vector<V> rows;
-            V none = c.b.constant(intArray({1, 2}, {0, 0}), Elem::Int64);
-            for (size_t i = 0; i < rank; ++i) {
-                const auto at = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i));
-                rows.push_back(at == axes.end() ? none
-                                                : sliceAxis(c, pairs, 0, at - axes.begin(), at - axes.begin() + 1));
-            }
-            pairs = concat(c, rows, 0);
-        }
-        if (mode == "wrap") {
-            for (size_t i = 0; i < rank; ++i) {
-                const auto axis = static_cast<int64_t>(i);
-                V row = sliceAxis(c, pairs, 0, axis, axis + 1);
-                V before = squeeze(c, sliceAxis(c, row, 1, 0, 1), {0, 1});
-                V after = squeeze(c, sliceAxis(c, row, 1, 1, 2), {0, 1});
-                x = wrapByPlaces(c, x, axis, before, after);
-            }
-            c.out(c.b.alias(x, elem));
-            return;
-        }
+    if (padding.fed) {
+        if (wraps && padding.fedAxes) refuse("it has the mode wrap and axes that are fed, which is not implemented");
+        V pairs = fedPairs(c, padding, rank);
+        if (wraps) return c.out(c.b.alias(wrapByPairs(c, x, pairs), elem));
         inputs.push_back(reshape(c, pairs, {-1}));
     } else {
-        if (pads.size() != 2 * axes.size()) fail(Status::BadFormat, "%zu pads for %zu axes", pads.size(), axes.size());
-        std::vector<int64_t> pairs(2 * rank, 0);
-        bool none = true;
-        for (size_t i = 0; i < axes.size(); ++i) {
-            pairs[static_cast<size_t>(2 * axes[i])] = pads[i];
-            pairs[static_cast<size_t>(2 * axes[i] + 1)] = pads[axes.size() + i];
-            none = none && pads[i] == 0 && pads[axes.size() + i] == 0;
-        }
-        if (none) {
-            c.out(x);
-            return;
-        }
-        if (mode == "wrap") {
-            (void)intList(pairs);  // throws Overflow for numbers beyond 32 bits
-            for (size_t i = 0; i < rank; ++i)
-                if (pairs[2 * i] || pairs[2 * i + 1])
-                    x = wrapAxis(c, x, static_cast<int64_t>(i), pairs[2 * i], pairs[2 * i + 1]);
-            c.out(c.b.alias(x, elem));
-            return;
-        }
+        const std::vector<int64_t> pairs = knownPairs(padding, rank);
+        if (std::all_of(padding.pads.begin(), padding.pads.end(), [](int64_t pad) { return pad == 0; }))
+            return c.out(x);
+        if (wraps) return c.out(c.b.alias(wrapKnown(c, x, pairs), elem));
         inputs.push_back(c.b.ints(pairs));
     }
-    if (mode == "constant") inputs.push_back(value);
-    if (fed) c.b.openRank(rank);
+    wire::PadParamT table;
+    table.mode = padding.mode == "constant"  ? wire::PadValueMode::CONSTANT
+                 : padding.mode == "reflect" ? wire::PadValueMode::REFLECT
+                                             : wire::PadValueMode::EDGE;
+    if (padding.mode == "constant") inputs.push_back(padding.value);
+    if (padding.fed) c.b.openRank(rank);
     c.out(c.b.alias(c.b.op(OpType::Padding, table, inputs), elem));
 }
 
 void emitTrilu(Call& c) {
     V x = c.in(0);
     const size_t rank = x->rank();
-    if (rank < 2) refuse("its input has rank %zu", rank);
+    if (rank < 2) refuse("its input has rank %zu; 2 or more is needed", rank);
     const bool upper = c.integer("upper", 1) != 0;
     V k = c.maybe(1) ? reshape(c, c.in(1), {}) : c.b.scalar(0);
     const auto numbers = [&](size_t axis) { return rangeTo(c, extentOf(c, x, static_cast<int64_t>(axis))); };

@@ -16,14 +16,14 @@ void emitGridSample(Call& c) {
     if (mode == "nearest")
         table.mode = wire::SampleMode::NEAREST;
     else if (mode != "bilinear" && mode != "linear")
-        refuse("mode %s", mode.c_str());
+        refuse("the mode '%s' is not implemented", mode.c_str());
     if (padding != "zeros" && padding != "border" && padding != "reflection")
         fail(Status::BadFormat, "the padding mode '%s' is unknown", padding.c_str());
     table.paddingMode = padding == "border"       ? wire::BorderMode::CLAMP
                         : padding == "reflection" ? wire::BorderMode::REFLECTION
                                                   : wire::BorderMode::ZEROS;
     table.alignCorners = c.integer("align_corners", 0) != 0;
-    if (x->rank() < 4 || x->rank() > 5) refuse("its input has rank %zu", x->rank());
+    if (x->rank() < 4 || x->rank() > 5) refuse("its input has rank %zu; 4 or 5 is needed", x->rank());
     c.out(fromPacked(c, c.b.op(OpType::GridSample, table, {toPacked(c, x), c.in(1)})));
 }
 
@@ -31,7 +31,7 @@ void emitAffineGrid(Call& c) {
     V theta = c.in(0), size = c.in(1);
     const bool corners = c.integer("align_corners", 0) != 0;
     const int64_t axes = theta->extent(1);
-    if (axes != 2 && axes != 3) refuse("matrices of %lld rows", asLong(axes));
+    if (axes != 2 && axes != 3) refuse("its matrices have %lld rows; 2 or 3 are needed", asLong(axes));
     // The positions of the centres of an axis's pixels, from -1 to 1.
     const auto positions = [&](int64_t axis) {
         V count = elementOf(c, size, 0, axis + 2);
@@ -65,7 +65,7 @@ void emitRoiAlign(Call& c) {
     table.spatialScale = c.real("spatial_scale", 1);
     const std::string transform = c.text("coordinate_transformation_mode", "half_pixel"), mode = c.text("mode", "avg");
     if ((transform != "half_pixel" && transform != "output_half_pixel") || (mode != "avg" && mode != "max"))
-        fail(Status::BadFormat, "the mode '%s' with the coordinates '%s'", mode.c_str(), transform.c_str());
+        fail(Status::BadFormat, "the mode '%s' with the coordinates '%s' is unknown", mode.c_str(), transform.c_str());
     table.aligned = c.opset >= 16 && transform == "half_pixel";
     table.poolType = mode == "max" ? wire::PoolType::MAXPOOL : wire::PoolType::AVEPOOL;
     c.out(fromPacked(c, c.b.op(OpType::ROIAlign, table, {toPacked(c, c.in(0)), c.in(1), c.in(2)})));
@@ -113,7 +113,7 @@ void emitCenterCropPad(Call& c) {
 
 void emitCol2Im(Call& c) {
     const std::vector<int64_t> block = c.list(2);
-    if (block.size() != 2) refuse("blocks of %zu axes", block.size());
+    if (block.size() != 2) refuse("its blocks have %zu axes; 2 are needed", block.size());
     const auto pair = [&](const char* name, int64_t otherwise) {
         return c.integers(name).value_or(std::vector<int64_t>{otherwise, otherwise});
     };
@@ -141,7 +141,7 @@ void emitMaxUnpool(Call& c) {
     const std::vector<int64_t> strides = c.integers("strides").value_or(std::vector<int64_t>(kernel.size(), 1));
     const std::vector<int64_t> pads = c.integers("pads").value_or(std::vector<int64_t>(2 * kernel.size(), 0));
     if (kernel.size() + 2 != rank)
-        fail(Status::BadFormat, "windows of %zu axes for an input of rank %zu", kernel.size(), rank);
+        fail(Status::BadFormat, "its windows have %zu axes, its input has rank %zu", kernel.size(), rank);
     std::vector<int64_t> plain{x->extent(0), x->extent(1)};
     for (size_t i = 0; i < kernel.size(); ++i)
         plain.push_back((x->extent(i + 2) - 1) * narrow(strides.at(i)) + narrow(kernel[i]) - narrow(pads.at(i)) -
@@ -188,11 +188,11 @@ void emitNonMaxSuppression(Call& c) {
         if (value && value->constant && value->array().saturated) return c.b.scalar(kToEnd);  // that is: no limit
         return value ? scalarOf(c, value) : otherwise;
     };
-    V most = scalar(2, c.b.scalar(0));
+    V maxBoxes = scalar(2, c.b.scalar(0));
     V overlap = scalar(3, c.b.real(0));
-    V least = scalar(4, c.b.real(-std::numeric_limits<float>::max()));
+    V minScore = scalar(4, c.b.real(-std::numeric_limits<float>::max()));
     const Output found{c.b.openDims({-1, 3}), DataType::DT_INT32};
-    V rows = c.b.given(OpType::NonMaxSuppressionV2, {}, {boxes, scores, most, overlap, least}, {found})[0];
+    V rows = c.b.given(OpType::NonMaxSuppressionV2, {}, {boxes, scores, maxBoxes, overlap, minScore}, {found})[0];
     c.out(c.b.alias(rows, Elem::Int64));
 }
 
@@ -218,7 +218,7 @@ void emitCausalConv(Call& c) {
     c.out(0, result);
     if (c.wants(1)) {
         if (taps == 1) {
-            if (!c.in(0)->fixed(0)) refuse("a state without elements of a free batch");
+            if (!c.in(0)->fixed(0)) refuse("it gives a state without elements for a free batch");
             auto empty = std::make_shared<Array>();
             empty->dims = {c.in(0)->extent(0), channels, 0};
             c.out(1, c.b.constant(empty, Elem::Float));

@@ -8,11 +8,11 @@ namespace {
 // The inputs are R, T, and `kinds` lists of the same number of tensors.
 size_t tensorsOf(Call& c, size_t kinds) {
     if (c.inputs.size() < 2 + kinds || (c.inputs.size() - 2) % kinds != 0)
-        fail(Status::BadFormat, "%zu inputs", c.inputs.size());
+        fail(Status::BadFormat, "it has %zu inputs; two, and %zu for each tensor, are needed", c.inputs.size(), kinds);
     return (c.inputs.size() - 2) / kinds;
 }
 
-// The gradient plus that of the regularisation, half of the square of x.
+// The gradient plus the gradient of the regularisation, norm_coefficient * x^2 / 2.
 V regularised(Call& c, V x, V gradient) {
     return add(c, mul(c, x, c.b.real(c.real("norm_coefficient", 0))), gradient);
 }

@@ -10,12 +10,14 @@ namespace {
 
 constexpr int64_t kMax = int64_t{1} << 30;
 
-std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t otherwise, int64_t least) {
+std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t otherwise, int64_t lowest) {
     std::vector<int64_t> list = c.integers(name).value_or(std::vector<int64_t>());
     if (list.empty()) list.assign(count, otherwise);
     if (list.size() != count) fail(Status::BadFormat, "%s has %zu numbers in place of %zu", name, list.size(), count);
     for (const int64_t value : list)
-        if (value < least || value > kMax) fail(Status::BadRange, "%s has the number %lld", name, asLong(value));
+        if (value < lowest || value > kMax)
+            fail(Status::BadRange, "%s has the number %lld; %lld to %lld are possible", name, asLong(value),
+                 asLong(lowest), asLong(kMax));
     return list;
 }
 
@@ -46,7 +48,7 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel, bool t
     w.axes = x.rank() - 2;
     w.kernel = c.has("kernel_shape") || kernel.empty() ? listOf(c, "kernel_shape", w.axes, 0, 1) : std::move(kernel);
     if (w.kernel.size() != w.axes)
-        fail(Status::BadFormat, "windows of %zu axes for an input of rank %zu", w.kernel.size(), x.rank());
+        fail(Status::BadFormat, "its windows have %zu axes, its input has rank %zu", w.kernel.size(), x.rank());
     w.strides = listOf(c, "strides", w.axes, 1, 1);
     w.dilations = listOf(c, "dilations", w.axes, 1, 1);
     w.ceil = c.integer("ceil_mode", 0) != 0;
@@ -65,7 +67,7 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel, bool t
             w.same = w.same || (w.strides[i] != 1 && !x.fixed(i + 2));
         for (size_t i = 0; i < w.axes && !w.same; ++i) {
             // With a stride of 1 the padding does not depend on the extent. With a stride of 2 and an odd reach, the
-            // padding of odd extents fits even ones, too: it has one more zero behind the map, which no window reads.
+            // padding of odd extents fits even ones, too: it has one more zero after the map, which no window reads.
             const bool odd = mode == "SAME_LOWER" && w.strides[i] == 2 && w.reach(i) % 2 == 1 && !x.fixed(i + 2);
             const int64_t in = w.strides[i] == 1 ? kMax : odd ? kMax + 1 : x.extent(i + 2);
             const int64_t out = (in + w.strides[i] - 1) / w.strides[i];

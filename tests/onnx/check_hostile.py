@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files that mean harm, or are wrong: each has to be an error with a sentence that says why, in little time and memory.
+"""Checks that converting hostile or wrong files ends with an error whose sentence says why, in little time and memory.
 
     check_hostile.py MNN_TOOL [unlimited]
 
@@ -16,8 +16,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tool"))
 import onnx_file as onnx  # noqa: E402
 
-MOST_BYTES = 3 << 30  # of address space
-MOST_SECONDS = 60  # of processor time: the clock alone says little on a busy machine
+MAX_BYTES = 3 << 30  # of address space
+MAX_SECONDS = 60  # of processor time: the clock alone says little on a busy machine
 X = onnx.value("x", onnx.FLOAT, [2, 3])
 Y = onnx.value("y", onnx.FLOAT, [2, 3])
 
@@ -230,7 +230,7 @@ def learned_cases():
             ("a feature of 3", {"nodes_featureids": [3] * 6}, "feature 3 of 3"),
             ("a feature of -1", {"nodes_featureids": [-1] * 6}, "feature -1 of 3"),
             ("a feature of 2^40", {"nodes_featureids": [2 ** 40] * 6}, "feature 1099511627776 of 3"),
-            ("a threshold that is NaN", {"nodes_values": [float("nan")] * 6}, "a threshold that is no number"),
+            ("a threshold that is NaN", {"nodes_values": [float("nan")] * 6}, "a threshold is NaN"),
             ("a weight of another tree", {"target_treeids": [0, 0, 1, 2]}, "tree 2 has no node 2"),
             ("a weight of another node", {"target_nodeids": [1, 2, 1, 5]}, "tree 1 has no node 5"),
             ("a weight of another target", {"target_ids": [0, 0, 0, 1]}, "column 1 of 1"),
@@ -248,23 +248,23 @@ def learned_cases():
              "nodes_featureids": [0] * count, "nodes_values": [0.0] * count, "nodes_truenodeids": [count - 1] * count,
              "nodes_falsenodeids": list(range(1, count)) + [0], "target_treeids": [0], "target_nodeids": [count - 1], "target_ids": [0],
              "target_weights": [1.0]}
-    yield "a tree of 3999 levels", trees(chain), ["trees of 3999 levels"]
+    yield "a tree of 3999 levels", trees(chain), ["trees have 3999 levels"]
     yield "features of a free number", learned("TreeEnsembleRegressor", features="f", nodes_treeids=[0], nodes_nodeids=[0], nodes_modes=["LEAF"],
                                                nodes_featureids=[0], nodes_values=[0.0], nodes_truenodeids=[0], nodes_falsenodeids=[0]), ["free extent"]
     forest = "TreeEnsembleClassifier"
     yield "a class of 2 labels", trees({"class_ids": [2] * 4}, forest, both, classlabels_int64s=[0, 1]), ["column 2 of 2"]
     yield "a label beyond 32 bits", trees({}, forest, both, classlabels_int64s=[0, 2 ** 40]), ["does not fit into 32 bits"]
-    yield "one label", trees({}, forest, both, classlabels_int64s=[0]), ["1 labels in place of two or more"]
+    yield "one label", trees({}, forest, both, classlabels_int64s=[0]), ["it has 1 labels"]
     for op, label in ((forest, "classlabels_strings"), ("LinearClassifier", "classlabels_strings"), ("SVMClassifier", "classlabels_strings")):
-        yield f"text labels of {op}", trees({}, op, both, **{label: text}), ["labels that are text"]
+        yield f"text labels of {op}", trees({}, op, both, **{label: text}), ["labels are text"]
     yield "text as keys", learned("LabelEncoder", keys_strings=text, values_int64s=[1, 2]), [""]
-    yield "text as categories", learned("OneHotEncoder", cats_strings=text), ["categories that are text"]
+    yield "text as categories", learned("OneHotEncoder", cats_strings=text), ["categories are text"]
     yield "scales of other features", learned("Scaler", scale=[1.0] * 4, offset=[1.0] * 4), ["offset has 4 numbers in place of 3"]
     yield "no scales", learned("Scaler"), ["it has no scale"]
     yield "a norm that ONNX lacks", learned("Normalizer", norm="L3"), ["the norm 'L3'"]
     yield "values of other features", learned("Imputer", imputed_value_floats=[1.0] * 2), ["imputed_value_floats has 2 numbers"]
     yield "coefficients of other features", learned("LinearRegressor", coefficients=[1.0] * 4), ["coefficients has 4 numbers in place of 3"]
-    yield "2^62 targets of coefficients", learned("LinearRegressor", coefficients=[1.0] * 4, targets=2 ** 62), ["4 coefficients for"]
+    yield "2^62 targets of coefficients", learned("LinearRegressor", coefficients=[1.0] * 4, targets=2 ** 62), ["4 coefficients do not divide"]
     yield "intercepts of other targets", learned("LinearRegressor", coefficients=[1.0] * 3, intercepts=[1.0] * 2), ["intercepts has 2 numbers"]
     yield "intercepts of other labels", learned("LinearClassifier", both, coefficients=[1.0] * 6, intercepts=[1.0] * 2,
                                                 classlabels_ints=[0, 1, 2]), ["2 intercepts for 3 labels"]
@@ -354,7 +354,7 @@ def cases(folder):
     bent = onnx.node("DeformConv", ["x", "w", "o"], ["y"], dilations=[2 ** 62, 1])
     yield "a dilation of 2^62", net([bent], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=inputs, opset=19), ["dilations has the number"]
     bent = onnx.node("DeformConv", ["x", "w", "o"], ["y"])
-    yield "weights for more channels", net([bent], [onnx.floats("w", [1, 2, 1, 1], [1, 2])], inputs=inputs, opset=19), ["1 channels where"]
+    yield "weights for more channels", net([bent], [onnx.floats("w", [1, 2, 1, 1], [1, 2])], inputs=inputs, opset=19), ["has 1 channels"]
     row = onnx.value("x", onnx.FLOAT, [2, 16])
     for name, bits, block, codes, scales, part in (
             ("blocks that are no bytes", 2, 1, onnx.tensor("w", [3, 16, 0], onnx.UINT8, b""), 48, "blocks of 1 codes of 2 bits"),
@@ -367,8 +367,8 @@ def cases(folder):
     yield "parts of 2^62 columns", net([sizes], parts, inputs=[onnx.value("x", onnx.FLOAT, [1, 3, 2])], domains=["com.microsoft"]), ["in 6 columns"]
     big = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["x", "z"], ["y"])]
     yield "a shape of 10^12 elements", net(big, [onnx.ints("s", [2], [10 ** 6, 10 ** 6])]), ["ConstantOfShape", "1000000x1000000"]
-    most = net([onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])], [onnx.ints("s", [1], [2 ** 31 - 1])])
-    yield "a constant of 2^31 elements", most, ["max_memory_bytes"]
+    large = net([onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])], [onnx.ints("s", [1], [2 ** 31 - 1])])
+    yield "a constant of 2^31 elements", large, ["max_memory_bytes"]
     volume = onnx.value("x", onnx.FLOAT, [1, 1, 1000, 1000, 900])
     for kind, outputs in (("AveragePool", ["y"]), ("MaxPool", ["v", "y"])):
         pool = onnx.node(kind, ["x"], outputs, kernel_shape=[2, 2, 2], dilations=[2, 2, 2])
@@ -396,10 +396,10 @@ def main():
     tool, unlimited = sys.argv[1], len(sys.argv) > 2
 
     def limit():
-        seconds = MOST_SECONDS * (10 if unlimited else 1)
+        seconds = MAX_SECONDS * (10 if unlimited else 1)
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         if not unlimited:
-            resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+            resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
 
     wrong, count = [], 0
     with tempfile.TemporaryDirectory() as name:

@@ -1,6 +1,6 @@
 """The packed corpus: corpus.xz is one text of JSON with what a case is, and the bytes of models and tensors behind it.
 
-    corpus_files.py CORPUS.xz FOLDER MOST_BYTES      # writes the models that are not larger, as NAME.onnx
+    corpus_files.py CORPUS.xz FOLDER MAX_BYTES      # writes the models that are not larger, as NAME.onnx
 """
 import json
 import lzma
@@ -70,11 +70,11 @@ def unpack(path, to):
     return {case["name"]: case["ops"] for case in index}
 
 
-def write_models(path, folder, most):
+def write_models(path, folder, max_bytes):
     index, blob = read(path)
     for case in index:
         model = blob(case["model"])
-        if len(model) <= most:
+        if len(model) <= max_bytes:
             (folder / f"{case['name']}.onnx").write_bytes(model)
 
 

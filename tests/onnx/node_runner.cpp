@@ -1,9 +1,8 @@
 // Converts and runs the cases of a corpus through the public interfaces of libmnn_c_onnx and libmnn_c.
 //
 //     mnn_c_onnx_node_runner corpus FILE      a line for each case: "ok NAME", "refused NAME REASON", "wrong NAME WHY"
-//     mnn_c_onnx_node_runner truncate FILE N  every beginning of N models has to be an error: "ok NAME LENGTHS" or
-//     "wrong ..." mnn_c_onnx_node_runner mutate FILE N    N changed models, which may be anything but a crash: "ok
-//     mutated REFUSED"
+//     mnn_c_onnx_node_runner truncate FILE N  every beginning of N models is an error: "ok NAME LENGTHS", "wrong ..."
+//     mnn_c_onnx_node_runner mutate FILE N    N changed models, none of which crashes it: "ok mutated REFUSED"
 //
 // The file is what unpack() of corpus_files.py makes: little-endian numbers of four bytes, texts and bytes with their
 // length in front.

@@ -169,8 +169,8 @@ static void results_know_their_handles(void** state) {
     const void* data = NULL;
     const char* note = NULL;
     size_t size = 0;
-    assert_fails(mnn_onnx_result_problem(result, 0, &problem), MNN_ERROR_BAD_INDEX, "problem 0 of 0");
-    assert_fails(mnn_onnx_result_note(result, 0, &note), MNN_ERROR_BAD_INDEX, "note 0 of 0");
+    assert_fails(mnn_onnx_result_problem(result, 0, &problem), MNN_ERROR_BAD_INDEX, "no problem 0");
+    assert_fails(mnn_onnx_result_note(result, 0, &note), MNN_ERROR_BAD_INDEX, "no note 0");
     report.struct_size = 3;
     assert_fails(mnn_onnx_result_report(result, &report), MNN_ERROR_VERSION_MISMATCH, "3");
     assert_fails(mnn_onnx_result_save(result, "/no/such/folder/net.mnn"), MNN_ERROR_FILE_WRITE_FAILED,

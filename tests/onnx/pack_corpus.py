@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Packs the node tests of the package onnx, and the cases of the folder cases, whose truth is onnxruntime's, into corpus.xz.
+"""Packs the node tests of the package onnx, and the cases of the folder cases, whose truth is onnxruntime's, into
+corpus.xz.
 
     pip install onnx==1.23.2 onnxruntime==1.32.0 && python3 pack_corpus.py
 
 Results of cases whose model and inputs are packed already stay as they are. New quantised cases need a CPU with VNNI:
-elsewhere sums of onnxruntime's products saturate. Not run by tests: they need the packed file alone. Types that the format lacks are narrowed as it narrows them (64 bits to 32, bool to int32, halves and
-doubles to floats); a case with others is left out, and so is one above 40,000 bytes.
+elsewhere sums of onnxruntime's products saturate. Tests do not run this program: they need the packed file alone. Types
+that the format lacks are narrowed as it narrows them (64 bits to 32, bool to int32, halves and doubles to floats); a case
+with other types is left out, and so is one above 40,000 bytes.
 """
 import pathlib
 import warnings
@@ -20,14 +22,14 @@ from cases.chains import chain_cases, higher_rank_cases, rms_cases
 from cases.control import control_cases
 from cases.exporters import exporter_cases
 from cases.users_files import beside_cases, detector_cases, file_cases
-from cases.free import free_cases, guessed_cases
+from cases.free import free_cases, guessed_cases, met_cases
 from cases.layers import deformable_cases, layer_cases
 from cases.learned import learned_cases
 from cases.nets import whole_net_cases
 from cases.node_tests import freed_node_tests, node_tests
 from cases.operators import operator_cases, resize_cases
 from cases.optimised import optimised_cases
-from cases.quantised import quantised_cases, rounded_cases
+from cases.quantised import moved_cases, quantised_cases, rounded_cases
 from cases.recurrent import recurrent_cases, stepwise_cases
 from cases.windows import window_cases
 
@@ -35,7 +37,7 @@ from cases.windows import window_cases
 MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_cases, recurrent_cases, chain_cases, stepwise_cases,
           free_cases, layer_cases, rms_cases, rounded_cases, freed_node_tests, optimised_cases, deformable_cases, whole_net_cases,
           guessed_cases, resize_cases, window_cases, beside_cases, file_cases, detector_cases, branch_cases,
-          exporter_cases, learned_cases, higher_rank_cases)
+          exporter_cases, learned_cases, higher_rank_cases, moved_cases, met_cases)
 
 
 def unchanged(before, case):

@@ -95,3 +95,18 @@ def guessed_cases():
     nodes = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "one"], ["n"]), node("Equal", ["n", "one"], ["c"]),
              node("If", ["c"], ["b"], then_branch=branches[0], else_branch=branches[1]), node("Relu", ["b"], ["y"])]
     yield own_case("branch_for_one", nodes, {"x": floats(2, 3, 4)}, one, free=("x",))
+
+
+def met_cases():
+    """A constant of two batches leaves batches of 1 and 2 as the only numbers for free extents: windows with strides of
+    2 make one pixel of both, which is no constant."""
+    node = helper.make_node
+    c = {"two": floats(2, 4, 1, 1), "W": floats(4, 4, 3, 3) / 6, "V": floats(4, 4, 3, 3) / 6,
+         "z": np.array([0]), "t": np.array([2]), "f": np.array([4])}
+    nodes = [node("Add", ["x", "two"], ["m"]), node("Conv", ["m", "W"], ["p"], pads=[1] * 4, strides=[2] * 2),
+             node("Conv", ["p", "V"], ["q"], pads=[1] * 4, strides=[2] * 2), node("Shape", ["p"], ["ps"]),
+             node("Slice", ["ps", "t", "f"], ["hw"]), node("Shape", ["q"], ["qs"]), node("Slice", ["qs", "z", "t"], ["nc"]),
+             node("Concat", ["nc", "hw"], ["to"], axis=0), node("Resize", ["q", "", "", "to"], ["u"], mode="nearest"),
+             node("Add", ["u", "p"], ["y"])]
+    for batch in (1, 2):
+        yield own_case(f"windows_meet_{batch}", nodes, {"x": floats(batch, 4, 12, 10)}, c, free={"x": (0, 2, 3)})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Converts and runs what export_nets.py wrote: every net with fixed extents, and with free ones at two sizes. onnxruntime is the
-judge, at 1e-4 of the largest value, of float results; integers have to be equal.
+judge: floats may differ by 1e-4 of the largest value, integers have to be equal.
 
     exported_nets.py RUNNER FOLDER [REGEX]
 
@@ -18,7 +18,7 @@ import onnxruntime
 import node_tests
 
 FEWEST = 60
-MOST_BYTES = 12 << 30
+MAX_BYTES = 12 << 30
 
 
 class File:
@@ -66,7 +66,7 @@ def main():
             except Exception as error:  # noqa: BLE001
                 print(f"{name} ({form}): onnxruntime refuses it: {str(error)[:200]}", flush=True)
                 continue
-            results = node_tests.run(runner, [(name, File(path), inputs, outputs)], MOST_BYTES)
+            results = node_tests.run(runner, [(name, File(path), inputs, outputs)], MAX_BYTES)
             result, reason = results.get(name, ("missing", ""))
             print(f"{name} ({form}): {result} {reason[:400]}", flush=True)
             if result != "ok":

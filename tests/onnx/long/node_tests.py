@@ -31,7 +31,7 @@ from cases import packing  # noqa: E402
 
 RANDOM_OPS = {"Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"}
 SECONDS = 60  # for one case
-MOST_BYTES = 4 << 30
+MAX_BYTES = 4 << 30
 LONGEST_LIST = 8
 
 
@@ -212,7 +212,7 @@ def written(file, name, model, inputs, outputs):
             file.write(text(key) + struct.pack(f"<II{len(shape)}i", corpus_files.TYPES[kind], len(shape), *shape) + text(blob))
 
 
-def run(runner, cases, most_bytes=MOST_BYTES):
+def run(runner, cases, max_bytes=MAX_BYTES):
     """Returns name -> (result, reason). A case that ends the runner counts as a crash, and the others continue."""
     results, left = {}, list(cases)
     with tempfile.TemporaryDirectory() as folder:
@@ -223,7 +223,7 @@ def run(runner, cases, most_bytes=MOST_BYTES):
                     written(file, *case)
             program = subprocess.Popen([runner, "corpus", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                        errors="replace", bufsize=1,
-                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes)))
+                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes)))
             begun, watch = None, threading.Timer(SECONDS, program.kill)
             watch.start()
             for line in program.stdout:
