@@ -113,6 +113,21 @@ def check_onnx_models(tool, net, folder):
     assert call(tool, "profile", net, *shape, "--json")
     assert call(tool, "bench", net, "--seconds", "0", *shape, "--json")
     assert call(tool, "graph", net, "--json")["net"]
+    check_given_shapes(tool, folder)
+
+
+def check_given_shapes(tool, folder):
+    """A node without a form for free extents gets one for the shapes that the command has."""
+    net = folder / "padded.onnx"
+    x, y = onnx.value("x", onnx.FLOAT, [1, 1, "h", "w"]), onnx.value("y", onnx.FLOAT, [1, 1, "h", "w"])
+    pool = onnx.node("AveragePool", ["x"], ["y"], kernel_shape=[1, 3], strides=[1, 2], auto_pad="SAME_UPPER",
+                     count_include_pad=1)
+    net.write_bytes(onnx.model(onnx.graph([pool], [x], [y])))
+    (folder / "row.csv").write_text("3,6,9\n")
+    ran = call(tool, "run", net, "--input", folder / "row.csv", "--shape", "x=1x1x1x3", "--json")
+    assert ran["outputs"]["y"]["values"] == [3, 5], ran
+    done = subprocess.run([tool, "run", net, "--input", folder / "row.csv"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "1 node without a form" in done.stderr and "note: " in done.stderr, done.stderr
 
 
 def check_meaning(tool, model, case, folder):

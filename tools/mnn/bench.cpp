@@ -48,7 +48,7 @@ Figures measureRuns(const BenchOptions& options, uint64_t residentAtStart) {
     Progress progress("bench", 0, Progress::Drawn::ByCommand);
     progress.announce("loads " + options.model);
     const Clock::time_point begin = Clock::now();
-    const Interpreter model = openModel(options.model);
+    const Interpreter model = openModel(options.model, options.flags.parsedShapes());
     const Session session = createSession(model, options.flags);
     applyShapes(session, options.flags);
     requireShapes(session);

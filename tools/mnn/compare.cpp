@@ -212,7 +212,7 @@ class Report {
     bool drifts_ = false;
 };
 
-// The flags with which callbacks see what a GPU computes.
+// Returns the flags with which callbacks see the results of each operator of a GPU.
 CommonFlags shown(const CommonFlags& flags) {
     CommonFlags result = flags;
     if (findBackend(flags.backend)->isGpu) result.gpuMode = "direct";
@@ -226,7 +226,7 @@ Session shownSession(const Interpreter& model, const CommonFlags& flags) {
     return session;
 }
 
-// Compares what both sessions make, in the order of the second one.
+// Compares the results that both sessions have, in the order of the second one.
 int compareFused(const CompareOptions& options, const Interpreter& model, Progress& progress) {
     std::vector<ShownValue> values[2];
     std::vector<Array> inputs;
@@ -268,7 +268,7 @@ int compare(const CompareOptions& options) {
     constexpr size_t kSteps = 5;
     Progress progress("compare", kSteps, Progress::Drawn::ByThread);
     progress.show(0, "loads the model for " + options.backends[0]);
-    const Interpreter model = openModel(options.model);
+    const Interpreter model = openModel(options.model, options.flags.parsedShapes());
     if (options.fused) return compareFused(options, model, progress);
     std::vector<Produced> made = producedTensors(model), skipped;
     const size_t all = made.size();

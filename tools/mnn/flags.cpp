@@ -61,8 +61,8 @@ mnn_schedule_config_t CommonFlags::config() const {
     return config;
 }
 
-std::map<std::string, std::vector<int64_t>> CommonFlags::parsedShapes() const {
-    std::map<std::string, std::vector<int64_t>> parsed;
+InputShapes CommonFlags::parsedShapes() const {
+    InputShapes parsed;
     for (const std::string& shape : shapes) {
         const size_t equals = shape.rfind('=');
         if (equals == std::string::npos)

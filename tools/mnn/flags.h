@@ -9,6 +9,9 @@
 
 namespace tool {
 
+// Names of inputs with their extents.
+using InputShapes = std::map<std::string, std::vector<int64_t>>;
+
 struct CommonFlags {
     int threads = 1;
     std::string backend = "cpu";
@@ -26,7 +29,7 @@ struct CommonFlags {
     // Throws UsageError for flags that cannot be combined, and for a file that cannot be read.
     void checkTogether() const;
     mnn_schedule_config_t config() const;  // points into this object
-    std::map<std::string, std::vector<int64_t>> parsedShapes() const;
+    InputShapes parsedShapes() const;
 };
 
 }  // namespace tool

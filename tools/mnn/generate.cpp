@@ -1,4 +1,4 @@
-// mnn generate: goes on with the tokens of a prompt, each time with the likeliest one.
+// mnn generate: continues the tokens of a prompt, each time with the likeliest one.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -81,8 +81,8 @@ class LogitRows {
   public:
     void add(const Array& logits) {
         if (logits.element != Element::Float32 || logits.shape.empty() || logits.count() == 0)
-            throw ToolError(
-                fmt::format("the logits are {} of shape {}", elementName(logits.element), shapeText(logits.shape)));
+            throw ToolError(fmt::format("the logits are {} of shape {}; float32 with at least one element is needed",
+                                        elementName(logits.element), shapeText(logits.shape)));
         rows_.shape = {0, logits.shape.back()};
         rows_.bytes.insert(rows_.bytes.end(), logits.bytes.begin(), logits.bytes.end());
         rows_.shape[0] = static_cast<int64_t>(rows_.count()) / rows_.shape[1];
@@ -106,7 +106,7 @@ int generate(const GenerateOptions& options) {
     std::optional<Loading> loading;
     loading.emplace(options.model + "/llm.mnn");
     const LanguageModel model(options.model);
-    const Interpreter interpreter = openModel(model.modelFile(), model.attentionScale());
+    const Interpreter interpreter = openModel(model.modelFile(), {}, model.attentionScale());
     const CommonFlags flags = flagsFor(model, options);
     const Session session = createSession(interpreter, flags);
     if (options.halves) check(mnn_session_state_set_type(session.get(), MNN_TYPE_FLOAT16));

@@ -44,7 +44,7 @@ void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOpt
 // Prints the reports of the library, which hold all data of the pictures.
 int printJsonGraph(const GraphOptions& options) {
     std::optional<Loading> loading(options.model);
-    const Interpreter model = openModel(options.model);
+    const Interpreter model = openModel(options.model, options.flags.parsedShapes());
     Json result = Json::object({{"model", options.model},
                                 {"net", parseOrdered(reportOf(model, "graph"))},
                                 {"session", nullptr},
@@ -72,7 +72,7 @@ int graph(const GraphOptions& options) {
     if (options.json) return printJsonGraph(options);
     const std::string format = formatOf(options);
     std::optional<Loading> loading(options.model);
-    const Interpreter model = openModel(options.model);
+    const Interpreter model = openModel(options.model, options.flags.parsedShapes());
     Net net = readNet(model);
     Facts facts;
     facts.add("model", options.model);

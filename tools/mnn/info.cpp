@@ -261,7 +261,7 @@ int info(const InfoOptions& options) {
     if (isLanguageModel(options.model)) language.emplace(options.model);
     const std::string file = language ? language->modelFile() : options.model;
     std::optional<Loading> loading(file);
-    const Interpreter model = openModel(file, language ? language->attentionScale() : 0);
+    const Interpreter model = openModel(file, options.flags.parsedShapes(), language ? language->attentionScale() : 0);
     if (!options.plan.empty()) {
         const std::string plan = planText(model, options);
         loading.reset();

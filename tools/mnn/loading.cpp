@@ -43,7 +43,7 @@ Loading::Loading(const std::string& model)
 LoadedSession loadedSession(const std::string& path, const CommonFlags& flags) {
     const Loading loading(path);
     LoadedSession loaded;
-    loaded.model = openModel(path);
+    loaded.model = openModel(path, flags.parsedShapes());
     loaded.session = createSession(loaded.model, flags);
     applyShapes(loaded.session, flags);
     requireShapes(loaded.session);

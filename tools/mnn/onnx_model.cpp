@@ -2,7 +2,9 @@
 #include "onnx_model.h"
 
 #include <cctype>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "text.h"
 
@@ -16,16 +18,34 @@ void letGo(void* shared) {
     delete static_cast<Shared*>(shared);
 }
 
-// Lists the nodes that cannot be converted, one a line.
-std::string problemLines(const OnnxResult& result, size_t count) {
+// Lists the nodes that cannot be converted and the notes on the conversion, one a line.
+std::string problemLines(const OnnxResult& result, const mnn_onnx_report_t& report) {
     std::string lines;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < report.problems; i++) {
         mnn_onnx_problem_t problem{};
         problem.struct_size = sizeof problem;
         checkOnnx(mnn_onnx_result_problem(result.get(), i, &problem));
         lines += fmt::format("\n  {} '{}', opset {}: {}", problem.op_type, problem.node, problem.opset, problem.reason);
     }
+    for (size_t i = 0; i < report.notes; i++) {
+        const char* note = nullptr;
+        checkOnnx(mnn_onnx_result_note(result.get(), i, &note));
+        lines += fmt::format("\n  note: {}", note);
+    }
     return lines;
+}
+
+// Converts a model whose inputs have these extents; an empty map leaves them as the model declares them.
+OnnxResult convertWithShapes(const std::string& path, const InputShapes& shapes) {
+    mnn_onnx_options_t options;
+    checkOnnx(mnn_onnx_options_init(&options, sizeof options));
+    std::map<std::string, std::vector<int32_t>> dims;
+    for (const auto& [name, shape] : shapes) dims[name].assign(shape.begin(), shape.end());
+    std::vector<mnn_onnx_shape_t> list;
+    for (const auto& [name, extents] : dims) list.push_back({name.c_str(), extents.data(), extents.size()});
+    options.shapes = list.data();
+    options.shape_count = list.size();
+    return convertFile(path, options);
 }
 
 }  // namespace
@@ -55,13 +75,14 @@ OnnxResult convertFile(const std::string& path, const mnn_onnx_options_t& option
     return OnnxResult(handle);
 }
 
-Interpreter openOnnx(const std::string& path) {
-    mnn_onnx_options_t wanted;
-    checkOnnx(mnn_onnx_options_init(&wanted, sizeof wanted));
-    const Shared result = std::make_shared<const OnnxResult>(convertFile(path, wanted));
-    if (const size_t problems = reportOf(*result).problems)
-        throw ToolError(fmt::format("'{}' has {} nodes that have no form in a .mnn model:{}", path, problems,
-                                    problemLines(*result, problems)));
+Interpreter openOnnx(const std::string& path, const InputShapes& shapes) {
+    OnnxResult converted = convertWithShapes(path, {});
+    if (reportOf(converted).problems > 0 && !shapes.empty()) converted = convertWithShapes(path, shapes);
+    const mnn_onnx_report_t report = reportOf(converted);
+    if (report.problems > 0)
+        throw ToolError(fmt::format("'{}' has {} node{} without a form in a .mnn model:{}", path, report.problems,
+                                    report.problems == 1 ? "" : "s", problemLines(converted, report)));
+    const Shared result = std::make_shared<const OnnxResult>(std::move(converted));
     const void *net = nullptr, *weights = nullptr;
     size_t size = 0, weightSize = 0;
     checkOnnx(mnn_onnx_result_data(result->get(), &net, &size));

@@ -25,7 +25,8 @@ mnn_onnx_report_t reportOf(const OnnxResult& result);
 // Throws ToolError, also for exceptions of a callback in the options.
 OnnxResult convertFile(const std::string& path, const mnn_onnx_options_t& options);
 
-// Converts a model in memory. Throws ToolError, which lists the nodes that cannot be converted.
-Interpreter openOnnx(const std::string& path);
+// Converts a model in memory. Nodes that cannot be converted for all shapes are tried with `shapes`, the extents of
+// inputs. Throws ToolError, which lists the nodes that cannot be converted.
+Interpreter openOnnx(const std::string& path, const InputShapes& shapes);
 
 }  // namespace tool

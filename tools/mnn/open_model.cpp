@@ -8,8 +8,8 @@
 
 namespace tool {
 
-Interpreter openModel(const std::string& path, float attentionScale) {
-    if (isOnnxFile(path)) return openOnnx(path);
+Interpreter openModel(const std::string& path, const InputShapes& shapes, float attentionScale) {
+    if (isOnnxFile(path)) return openOnnx(path, shapes);
     if (isLanguageModel(path))
         throw UsageError(fmt::format("'{}' is the folder of a language model: 'mnn generate' runs it", path));
     mnn_interpreter_options_t options;

@@ -39,7 +39,7 @@ void runOnce(const Session& session, const RunOptions& options, std::vector<Inpu
 int run(const RunOptions& options) {
     options.flags.checkTogether();
     std::optional<Loading> loading(options.model);
-    const Interpreter model = openModel(options.model);
+    const Interpreter model = openModel(options.model, options.flags.parsedShapes());
     ResultWriter results(model, options);
     const Session session = createSession(model, options.flags);
     applyShapes(session, options.flags);
