@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the parts of the bindings that repeat the headers in include/, which are the one source of the interface.
+"""Writes the parts of the bindings that repeat the headers in include/, the only source of the interface.
 
     bindings/generate.py [--check] [--include FOLDER] [--output FOLDER]
 
@@ -42,9 +42,9 @@ def generated(include: pathlib.Path) -> Dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="compare alone")
+    parser.add_argument("--check", action="store_true", help="only compare the files")
     parser.add_argument("--include", type=pathlib.Path, default=ROOT / "include", help="the folder of the headers")
-    parser.add_argument("--output", type=pathlib.Path, default=ROOT, help="the folder to write below, or to compare")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT, help="the folder below which the files are written or compared")
     arguments = parser.parse_args()
     try:
         files = generated(arguments.include)

@@ -66,13 +66,13 @@
  * Enums      Enumerators cross the interface as int32_t; their values never change. A value that is not
  *            listed gives MNN_ERROR_INVALID_VALUE.
  * Versions   "Since" names the first version that has a function. The ABI is not frozen before 1.0.
- * Behaviour  The library prints nothing, never exits or aborts, installs no signal handler, reads no
- *            environment variable, and leaves no thread behind after the last handle is destroyed. GPU
- *            drivers may read variables of their own. Where codes are multiplied on a CPU with AMX (see
- *            MNN_MEMORY_LOW), Linux is asked once to let the process use that unit (arch_prctl()); then
- *            sigaltstack() refuses stacks that have no room for its registers (12 KB). For developers of this library,
- *            MNN_C_VULKAN_VALIDATION=1 in the environment switches on Vulkan's validation layer, whose
- *            messages go to stderr.
+ * Behaviour  The library prints nothing, never exits or aborts, installs no signal handler, and leaves no thread behind
+ *            after the last handle is destroyed. It reads no environment variable but those that decide which Vulkan
+ *            drivers there are (see mnn_device_count()); GPU drivers may read variables of their own. Where codes are
+ *            multiplied on a CPU with AMX (see MNN_MEMORY_LOW), the library asks Linux once to let the process use that
+ *            unit (arch_prctl()); then sigaltstack() refuses stacks that have no room for its registers (12 KB). For
+ *            developers of this library, MNN_C_VULKAN_VALIDATION=1 in the environment switches on Vulkan's validation
+ *            layer, whose messages go to stderr.
  * Unloading  A host that loaded the library may unload it once no handle is left and no call runs. The dlclose()
  *            of musl unmaps no library: there it stays mapped, once, and the next dlopen() finds it again.
  */
@@ -147,8 +147,8 @@ enum {
  * mnn_tensor_read_as() convert. A bool is one byte.
  * An input that the model declares as half is MNN_TYPE_FLOAT16. So is an output that a cast to half produces, or that
  * the file's description of the tensor declares as half. Inside a session both are floats: each write, read, map and
- * run over bound memory converts them. An element of an output that is finite but beyond 65519 can be read only as
- * float, not as half (MNN_ERROR_INPUT_DATA). */
+ * run over bound memory converts them. An element that is finite but beyond 65519, of an output or written by
+ * mnn_tensor_write_as(), can be read only as float, not as half (MNN_ERROR_INPUT_DATA). */
 enum {
     MNN_TYPE_FLOAT32 = 1,   /* 32 bits */
     MNN_TYPE_DOUBLE = 2,    /* only for values of the host, no tensor has it */
@@ -183,7 +183,7 @@ enum {
 
 /* How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
  * products of bf16 (AVX512-BF16, FEAT_BF16 of Arm) rounds the operands of convolutions and matrix products to bf16
- * (sums, tensors and everything else stay fp32; first layers and short sums too); a CPU of Arm that has fp16
+ * (sums, tensors, first layers and products with short sums stay fp32); a CPU of Arm that has fp16
  * arithmetic alone rounds these operands to fp16, where numbers from 65520 on become infinite, and adds up to 32
  * products at a time in fp16; other CPUs compute as in NORMAL. A GPU stores tensors and weights as fp16 where it
  * can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW. */
@@ -212,13 +212,12 @@ enum {
     MNN_GPU_RECORD_BATCH = 512  /* command buffers of many operators, recorded once and replayed: the default */
 };
 /* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
- * int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI, AVX2 without AVX-512 or Arm's
- * dot product multiplies the codes directly instead, with inputs rounded to 16 bits, unless the precision is
- * HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the largest value. A CPU with AMX does
- * so in its matrix unit where many pixels or tokens are computed at once; the results are the same. On the CPU,
- * float weights of 3x3 convolutions are not stored in the larger form that a faster algorithm needs; a run makes
- * this form for a part of them at a time: a third less memory for residual nets, up to a third more time. HIGH
- * means NORMAL. */
+ * int8 or int4 codes, on the CPU and on Vulkan. A run expands them. A CPU with AVX512-VNNI, AVX2 without AVX-512 or
+ * Arm's dot product multiplies the codes directly instead, with inputs rounded to 16 bits, unless the precision is
+ * HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the largest value. A CPU with AMX does so in
+ * its matrix unit where many pixels or tokens are computed at once; the results are the same. On the CPU, float weights
+ * of 3x3 convolutions are not stored in the larger form that a faster algorithm needs; a run makes this form for a part
+ * of them at a time: a third less memory for residual nets, up to a third more time. HIGH means NORMAL. */
 enum {
     MNN_MEMORY_NORMAL = 0, /* the default */
     MNN_MEMORY_HIGH = 1,   /* the same as NORMAL */
@@ -258,8 +257,9 @@ enum {
     MNN_LOG_WARNING = 2, /* a request was not met completely, e.g. a cache file cannot be written */
     MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session, or of
                             each path), the cache */
-    MNN_LOG_DEBUG = 4    /* each plan of a resize with its time, the plans that a run made; each operator that the
-                            wanted backend did not take, with the reason; when a run plans again, those that are new */
+    MNN_LOG_DEBUG = 4    /* each plan of a creation or a resize with its time, the plans that a run made; each operator
+                            that the wanted backend did not take, with the reason; when a run plans again, those that
+                            are new */
 };
 
 /* Limits of this interface. */
@@ -401,11 +401,11 @@ MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
 /* A token ends the calls that it was given to: they return MNN_ERROR_CANCELLED. A run ends after the operator
  * that it is computing. A run with a token is submitted to a GPU in parts that take 50 ms at most as far as that is
  * known: a kernel that was not measured yet is submitted alone, and one that took longer is divided in later runs of
- * the session. The token is looked at before each part, and a part that was submitted is waited for, so that nothing of
- * the run is queued or executing when the call returns. In a run with callbacks it is also looked at before each
- * operator. A token stays triggered until it is reset, so a call that begins later ends at once. One token may be given
- * to any number of calls at the same time; each holds it until it returns, so the token may be destroyed during a
- * call. */
+ * the session. The library checks the token before each part and waits for each part that it has submitted, so that
+ * nothing of the run is queued or executing when the call returns. In a run with callbacks it also checks the token
+ * before each operator. A token stays triggered until it is reset, so a call that begins later ends at once. One token
+ * may be given to any number of calls at the same time; each holds it until it returns, so the token may be destroyed
+ * during a call. */
 
 /* Makes a token that is not triggered.
  * out: the new token; the caller destroys it.
@@ -435,7 +435,7 @@ MNN_C_API mnn_status mnn_cancel_destroy(mnn_cancel_t** cancel);
  *   valid during the call. */
 typedef void (*mnn_log_callback)(void* user_data, int32_t level, const char* message);
 
-/* Is called when a user_data will not be used again. */
+/* A function that the library calls once when it will not use a user_data any more. */
 typedef void (*mnn_finalizer)(void* user_data);
 
 /* Reads external weights for sessions of an interpreter.
@@ -486,7 +486,8 @@ typedef struct mnn_interpreter_options {
     mnn_finalizer external_weight_finalizer;
 
     /* The factor of the scores of Attention operators that the file gives none (attnScale 0), such as attn_scale of the
-     * llm_config.json beside a language model; 0: one by the square root of the depth of a head. Since 0.2 */
+     * llm_config.json beside a language model; 0: 1 / sqrt(depth of a head), equation 1 of arXiv 1706.03762. Since
+     * 0.2 */
     float attention_scale;
 } mnn_interpreter_options_t;
 
@@ -808,9 +809,8 @@ enum {
  * in memory of the library, at most as many bytes as the model and those ranges of its external weights that operators
  * name. Bytes that the library had copied or read as a whole stay as they are; all others are read once more, then the
  * finalizers are called and files are closed as by mnn_interpreter_release_model(). The same calls are refused
- * afterwards. keep: MNN_KEEP_*. A later call with MNN_KEEP_NOTHING gives the kept weights back, too; what was given
- * back does not
- *   come again.
+ * afterwards. A later call with MNN_KEEP_NOTHING releases the kept weights, too. Released data cannot be restored.
+ * keep: MNN_KEEP_*.
  * Returns MNN_OK, also when nothing was left to do; MNN_ERROR_INVALID_VALUE for another keep;
  *   with MNN_KEEP_WEIGHTS MNN_ERROR_FILE_CHANGED, MNN_ERROR_FILE_READ_FAILED and what the host's reader of external
  *   weights returned: nothing is given back then.
@@ -1015,7 +1015,7 @@ typedef void* (*mnn_allocate)(void* user_data, size_t size, size_t alignment);
  * size, alignment: the numbers that it was allocated with. */
 typedef void (*mnn_release)(void* user_data, void* memory, size_t size, size_t alignment);
 
-/* Locks or unlocks a queue of Vulkan. */
+/* Locks or unlocks a Vulkan queue. */
 typedef void (*mnn_queue_callback)(void* user_data);
 
 /* Vulkan objects of the host, on which sessions then run in place of the library's own. They come from the loader
@@ -1158,7 +1158,7 @@ typedef struct mnn_schedule_config {
     int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: a missing backend
                                         is an error. Single operators fall back to the CPU either way */
     int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1, or with a runtime all that it
-                                        has. No more compute than there are cores; the others sleep */
+                                        has. At most as many compute as there are cores; the others sleep */
     int32_t precision;               /* MNN_PRECISION_* */
     int32_t memory;                  /* MNN_MEMORY_* */
     int32_t power;                   /* MNN_POWER_*; not with a runtime, which has its own */
@@ -1382,7 +1382,8 @@ MNN_C_API mnn_status mnn_session_trim(mnn_session_t* session);
  *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
  *   and where shapes depend on contents what planning returns.
- *   Outputs hold undefined values after a failure; the session may run again.
+ *   After a failure in which not everything is computed, outputs have no values (MNN_ERROR_BAD_STATE) until a run
+ *   succeeds. The session may run again.
  * Use: alone; sessions of one interpreter run at the same time.
  * Cost: blocks until the outputs are there. Allocates only when a shape that depends on contents changed.
  * Since 0.1. */
@@ -1623,8 +1624,8 @@ enum {
     MNN_OP_STOP = 2  /* end the run with MNN_ERROR_CALLBACK_STOP */
 };
 
-/* Is called around each operator of a run, on the thread that runs. Operators whose outputs have no elements
- * do not run.
+/* A function that the library calls around each operator of a run, on the thread that runs. Operators whose outputs
+ * have no elements do not run.
  * user_data: the user_data of the run.
  * op: the operator, with all fields of this version; valid during the call. Copies and changes of layout that
  *   the library added are reported too, with "Copy" as type_name; mnn_session_op_count() does not count them.
@@ -1638,8 +1639,8 @@ enum {
 typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                                    size_t tensor_count);
 
-/* Is called when a run has ended, also when it failed, on the thread that completed it. It is not called for a run that
- * could not begin: the function that should begin it returns the reason.
+/* A function that the library calls when a run has ended, also when it failed, on the thread that completed it. It is
+ * not called for a run that could not begin: the function that should begin it returns the reason.
  * user_data: the user_data of the run.
  * status: what the run gives; mnn_last_error() on this thread has its sentence.
  * In the callback, functions that read the session work on its thread, so that outputs can be read; functions that
@@ -1673,7 +1674,8 @@ MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t str
  * Returns what mnn_session_run() returns, and
  *   MNN_ERROR_CANCELLED           options->cancel was triggered;
  *   MNN_ERROR_CALLBACK_STOP       a callback returned MNN_OP_STOP;
- *   MNN_ERROR_INVALID_VALUE       a callback returned another value than MNN_OP_*, or device_times is neither 0 nor 1;
+ *   MNN_ERROR_INVALID_VALUE       a callback returned another value than MNN_OP_*, or `after` returned MNN_OP_SKIP;
+ *                                 device_times is neither 0 nor 1;
  *   MNN_ERROR_NOT_SUPPORTED       a callback returned MNN_OP_SKIP for an operator on a GPU, without MNN_GPU_RECORD_OP;
  *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles to give tensors to a callback;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
@@ -1805,7 +1807,7 @@ MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t fo
 MNN_C_API mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format);
 
 /* mnn_tensor_write() with elements of another type, which are converted to the tensor's. Fractions round to
- * nearest; a bool is 0 or 1.
+ * nearest; a bool is 0 or 1. Floats that are written to an input of halves keep their precision and their range.
  * data: in, elements of `type` in `format`, any alignment; may be NULL when bytes is 0. Not kept.
  * bytes: exactly those of the elements: mnn_tensor_byte_size(tensor, format) for elements of the tensor's type,
  *   in proportion for others.
@@ -1849,8 +1851,9 @@ MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
  * bytes: at least mnn_tensor_byte_size(tensor, format); no byte beyond that size is written.
  * format: MNN_FORMAT_*, the layout of the buffer, see mnn_tensor_write().
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_BAD_STATE while a resize is needed, or for an output
- *   before the first successful run after it; MNN_ERROR_INVALID_VALUE for an unknown format;
- *   MNN_ERROR_INPUT_DATA for an element of an output of halves that half cannot hold;
+ *   before the first successful run after it, or after a run that computed not everything;
+ *   MNN_ERROR_INVALID_VALUE for an unknown format;
+ *   MNN_ERROR_INPUT_DATA for an element of a tensor of halves that half cannot hold;
  *   MNN_ERROR_FILE_CHANGED, MNN_ERROR_FILE_READ_FAILED and MNN_ERROR_BAD_WEIGHTS for a constant in a
  *   callback, which is read from the model's file again.
  * Use: reads. Since 0.1. */
@@ -1872,12 +1875,12 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
 
 /* ---- State: what a session keeps from run to run ------------------------------------------------------- */
 
-/* Some operators keep something from run to run, as language models do: Attention with kept keys and values (kv_cache)
- * those of all tokens so far, LinearAttention sums over them or, where it is a short convolution, the last rows that
- * the convolution reads. What a session keeps is its state. It has a length, in rows: a run adds as many rows as its
- * inputs have tokens. A state belongs to one session; sessions of one interpreter share the weights and the plans, so
- * that each conversation is a session. A run that fails, is cancelled or stopped leaves the state as it was before the
- * run. A new session has length 0, and so has one whose state was reset.
+/* Some operators keep values from run to run, as language models need. Attention with kv_cache keeps the keys and
+ * values of all tokens so far. LinearAttention keeps sums over the tokens or, where it is a short convolution, the last
+ * rows that the convolution reads. All that a session keeps is its state. Its length is a number of rows: a run adds as
+ * many rows as its inputs have tokens. A state belongs to one session; sessions of one interpreter share the weights
+ * and the plans, so that each conversation is a session. A run that fails, is cancelled or stopped leaves the state as
+ * it was before the run. A new session has length 0, and so has one whose state was reset.
  *   A mask of such an operator that is no scalar has an element for each key, kept ones included: its last extent is
  * the length before the run and the tokens of the run together (a run with another extent gives
  * MNN_ERROR_COMPUTE_SIZE). Where the mask is an input that nothing else reads, a resize that changes this extent alone
@@ -1887,8 +1890,8 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A session of several paths cannot have one.
  *   In a session on a GPU keys and values lie in memory that both the GPU and the host see; the GPU reads and writes
  * them in runs. Functions that read or write rows give MNN_ERROR_DEVICE_LOST when the GPU was lost, and
- * MNN_ERROR_BAD_STATE in a forked child. What LinearAttention keeps lies in the memory of the host, and that operator
- * runs on the CPU. */
+ * MNN_ERROR_BAD_STATE in a forked child. The values that LinearAttention keeps lie in the memory of the host,
+ * and that operator runs on the CPU. */
 
 /* The state of a session. */
 typedef struct mnn_state_properties {
@@ -1912,15 +1915,15 @@ MNN_C_API mnn_status mnn_session_state_info(const mnn_session_t* session, mnn_st
  * Returns MNN_OK. Use: alone. Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_reset(mnn_session_t* session);
 
-/* Takes the rows from `begin` to before `end` out; those behind them move up. What positions the tokens of later runs
- * have is the caller's to say, in the inputs of the model: keys keep those that they were made with.
+/* Takes the rows from `begin` to before `end` out; those behind them move up. The caller gives the positions of
+ * later tokens in the inputs of the model; kept keys retain the positions that they were computed with.
  * begin, end: rows, 0 <= begin <= end <= length.
  * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_NOT_SUPPORTED when an operator keeps sums of all rows;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_BAD_STATE with a GPU. Nothing has changed after an error.
  * Use: alone. Cost: a copy of the rows behind. Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_erase(mnn_session_t* session, uint64_t begin, uint64_t end);
 
-/* Takes memory for so many rows now, so that runs up to this length take none. What is there is not copied.
+/* Reserves memory for `length` rows, so that runs up to this length allocate none. Existing rows are not copied.
  * length: rows in all, up to 2147483647; below the capacity nothing happens.
  * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
  *   MNN_ERROR_LIMIT_EXCEEDED. Memory that was taken before an error stays.
@@ -1928,8 +1931,8 @@ MNN_C_API mnn_status mnn_session_state_erase(mnn_session_t* session, uint64_t be
 MNN_C_API mnn_status mnn_session_state_reserve(mnn_session_t* session, uint64_t length);
 
 /* Chooses the type in which rows are kept. MNN_TYPE_FLOAT32, the default, keeps what operators compute;
- * MNN_TYPE_FLOAT16 takes half of the memory and rounds, numbers from 65520 on to infinity. What LinearAttention keeps
- * stays float32.
+ * MNN_TYPE_FLOAT16 takes half of the memory and rounds, numbers from 65520 on to infinity. The values that
+ * LinearAttention keeps stay float32.
  * type: MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another type; MNN_ERROR_BAD_STATE when the length is not 0 and the type
  *   changes.

@@ -219,10 +219,10 @@ enum {
     MNN_IMAGE_BOX_OTHER = 11    /* a number that is not read */
 };
 
-/* The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions where none
- * exceeds 2. */
+/* The unit of coordinates. */
 enum {
-    MNN_IMAGE_UNIT_GUESSED = 0,  /* fractions where no coordinate exceeds 2, else pixels */
+    MNN_IMAGE_UNIT_GUESSED = 0,  /* fractions where no edge of a box with a sufficient score exceeds 2 in magnitude,
+                                    else pixels */
     MNN_IMAGE_UNIT_PIXELS = 1,   /* pixels of the input */
     MNN_IMAGE_UNIT_FRACTIONS = 2 /* fractions of the input */
 };
@@ -268,7 +268,7 @@ MNN_C_API mnn_status mnn_image_detector_init(mnn_image_detector_t* detector, siz
  * numbers. A box is six numbers: the edges x1, y1, x2 and y2 in pixels of the picture, inside of it, x1 < x2 and
  * y1 < y2; the score, which is the product of the scores that the outputs have, or 1; the class, or -1 where it is not
  * known. The best box is first, and there are at most MNN_IMAGE_MAX_BOXES. Boxes that are empty, not finite or outside
- * of the picture are left out.
+ * of the picture are left out. Where overlaps are removed, only the 5,000 boxes with the highest scores are considered.
  *
  * boxes, scores, classes: values of the outputs, as many as the extents of the detector say; NULL where there is no
  * such output, or no value.

@@ -1,5 +1,5 @@
 /*
- * mnn_c_onnx.h - ONNX models become .mnn models: the whole public interface of libmnn_c_onnx.
+ * mnn_c_onnx.h - converts ONNX models to .mnn models: the whole public interface of libmnn_c_onnx.
  *
  *     mnn_onnx_result_t* result = NULL;
  *     if (mnn_onnx_convert_file("net.onnx", NULL, &result) != MNN_OK ||
@@ -152,7 +152,8 @@ typedef struct mnn_onnx_report {
     size_t notes;       /* texts about differences from the model, certain or possible ones */
 } mnn_onnx_report_t;
 
-/* Returns MNN_OK. Since 0.2. */
+/* Gives the counts of a conversion.
+ * Returns MNN_OK. Since 0.2. */
 MNN_C_API mnn_status mnn_onnx_result_report(const mnn_onnx_result_t* result, mnn_onnx_report_t* report);
 
 /* A node without a form. The texts belong to the result. */
@@ -167,11 +168,16 @@ typedef struct mnn_onnx_problem {
     int32_t reserved;    /* 0 */
 } mnn_onnx_problem_t;
 
-/* Returns MNN_OK; MNN_ERROR_BAD_INDEX (index is not below `problems` of the report). Since 0.2. */
+/* Describes a node that has no form.
+ * index: below `problems` of the report.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Since 0.2. */
 MNN_C_API mnn_status mnn_onnx_result_problem(const mnn_onnx_result_t* result, size_t index,
                                              mnn_onnx_problem_t* problem);
 
-/* Returns MNN_OK; MNN_ERROR_BAD_INDEX (index is not below `notes` of the report). Since 0.2. */
+/* Gives a text about a difference from the model.
+ * index: below `notes` of the report.
+ * note: out, a string of the result.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Since 0.2. */
 MNN_C_API mnn_status mnn_onnx_result_note(const mnn_onnx_result_t* result, size_t index, const char** note);
 
 /* The bytes of the .mnn model.

@@ -1,4 +1,4 @@
-"""Writes calls of the functions that only read state, for the test in which their requests for memory fail."""
+"""Writes calls of the functions that only read state, for the test in which allocations fail."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Dict, Iterable, List, Optional
 
 from .header import Function, Header, Named, Pointer, Type
 
-# The names that a scene of the test has for its handles.
+# The expressions for the handles of a scene of the test.
 HANDLES = {"mnn_interpreter_t": "s.net", "mnn_session_t": "s.session", "mnn_tensor_t": "s.output()"}
 NUMBERS = {"bool", "size_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "double"}
 TEXT = Pointer(Named("char"), True)
@@ -31,7 +31,7 @@ def named(kind: Optional[Type], names: Iterable[str]) -> bool:
 
 
 def call(one: Function, header: Header) -> Optional[str]:
-    """Returns a row of the table; None for a function that does more than return state."""
+    """Returns a row of the table, or None for a function that does more than return state."""
     structs = {struct.name for struct in header.structs() if struct.sized}
     first = one.arguments[0].type if one.arguments else None
     if one.result != Named("mnn_status") or not isinstance(first, Pointer) or not first.const or not isinstance(

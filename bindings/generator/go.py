@@ -17,6 +17,6 @@ def files(headers: List[Header]) -> Dict[str, str]:
         folder = "bindings/go" if package == "mnn" else f"bindings/go/{package}"
         found[f"{folder}/enums.go"] = enums(header, names)
         found[f"{folder}/constants_in_c_test.go"] = constants_test(header, names)
-        if header.name != "mnn_c_image.h":  # where each function works on a picture, whose pixels lie in memory of Go
+        if header.name != "mnn_c_image.h":  # its functions take pictures in memory of Go, so their shims are written by hand
             found[f"{folder}/shims_generated.h"] = Shims(header).write()
     return found

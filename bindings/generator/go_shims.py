@@ -1,4 +1,4 @@
-"""The Go packages: the C functions that Go calls."""
+"""The Go packages: the C functions (shims) that Go calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def c(kind: Type) -> str:
     if isinstance(kind, Named):
         return kind.name
     if isinstance(kind, Array):
-        raise HeaderError("an array is no argument")
+        raise HeaderError("an argument is an array, a pointer is needed")
     if isinstance(kind.to, Pointer):
         return c(kind.to) + (" const*" if kind.const else "*")
     return ("const " if kind.const else "") + c(kind.to) + "*"
@@ -37,7 +37,7 @@ def c(kind: Type) -> str:
 
 @dataclass
 class Shim:
-    """The forms that the arguments of a function take in the shim."""
+    """The parameters of a shim, its local variables, and the arguments that it passes on."""
 
     parameters: List[str]
     locals: List[str]
@@ -89,7 +89,7 @@ class Shims:
                 shim.locals.append(f"{c(to)} {name} = {zero};")
                 shim.arguments.append(f"&{name}")
             elif to == Named("void"):
-                # The type has no pointers, so that Go does not look for any behind it.
+                # The type has no pointers, so that cgo does not look for pointers in the memory.
                 shim.parameters.append(f"{'const ' if kind.const else ''}uint8_t* {name}")  # type: ignore[union-attr]
                 shim.arguments.append(name)
             else:

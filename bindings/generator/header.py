@@ -1,4 +1,5 @@
-"""A header of the library as Python objects: functions, structs, callbacks, handles, constants, each with its comment."""
+"""A header of the library as Python objects: functions, structs, callbacks, handles and constants, with their
+comments."""
 
 from __future__ import annotations
 
@@ -143,8 +144,8 @@ class Text:
         return bisect_right(self.starts, place)
 
     def comment(self, place: int) -> Lines:
-        """Returns the comment of the item whose name is at a place: behind it on its line, or on the lines directly
-        before it."""
+        """Returns the comment of the item whose name is at a place. The comment stands behind the item on its line, or
+        on the lines directly before it."""
         item = re.compile(r"[^;,{}]*").match(self.code, place)[0].rstrip()  # type: ignore[index]
         behind = place + len(item)
         for start, stop in self.comments:
@@ -171,7 +172,7 @@ def type_of(node: c_ast.Node) -> Type:
     if isinstance(node, c_ast.PtrDecl):
         inner = node.type
         if isinstance(inner, c_ast.FuncDecl):
-            raise HeaderError("a pointer to a function without a name")
+            raise HeaderError("a pointer to a function has no name, a typedef is needed")
         return Pointer(type_of(inner), "const" in inner.quals)
     if isinstance(node, c_ast.ArrayDecl):
         count = node.dim.name if isinstance(node.dim, c_ast.ID) else node.dim.value
@@ -180,7 +181,7 @@ def type_of(node: c_ast.Node) -> Type:
         if isinstance(node.type, c_ast.Struct):
             return Named(node.type.name + "_t")
         return Named(node.type.names[0])
-    raise HeaderError(f"a type that is not known: {type(node).__name__}")
+    raise HeaderError(f"the kind of type {type(node).__name__} is not known")
 
 
 def arguments_of(function: c_ast.FuncDecl) -> Tuple[Member, ...]:
@@ -199,8 +200,8 @@ def read(name: str, text: str) -> Header:
         header.macros.append(Constant(match[1], int(match[2]), comments[0] if comments else before))
     others = set(re.findall(r"\bmnn_\w+", source.code)) & {"mnn_cancel_t"} if name != "mnn_c.h" else set()
     known = BEFORE + "".join(f"typedef struct {other[:-2]} {other}; " for other in sorted(others))
-    # They are put on the first line, so that line numbers stay those of the header; only the columns of that line are
-    # wrong.
+    # The declarations are put on the first line, so that line numbers stay those of the header; only the columns of
+    # that line are wrong.
     for node in c_parser.CParser().parse(known + re.sub(r"typedef int32_t mnn_status;", " " * 27, source.code), name).ext:
         place = source.place(node)
         if place:

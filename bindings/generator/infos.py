@@ -1,4 +1,5 @@
-"""The structs that the library fills, as types of Go and Python: each field with its type and the comment of the header."""
+"""The structs that the library fills, as types of Go and Python: each field with its type and the comment of the
+header."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def is_truth(field: Member) -> bool:
 
 
 def comment_of(field: Member, kinds: Dict[str, str], null: str, truths: List[str]) -> str:
-    """Returns the comment without what only matters in C."""
+    """Returns the comment without the parts that only matter in C."""
     comment = re.sub(r"\b(MNN_[A-Z]+_)\*", lambda match: kinds.get(match[1], match[0]), " ".join(field.comment))
     comment = re.sub(r"[.;] (All strings here are the session's|Since 0\.\d|[Vv]alid (like|as|until) [^.;]*)(?=$|\.)", "", comment)
     comment = re.sub(r"UTF-8, zero-terminated.*|; zero-terminated like the next", "", comment).replace("NULL", null)

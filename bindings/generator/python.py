@@ -46,8 +46,8 @@ MIXINS = {"PixelFormat": ("_channels", "Channels")}
 # package.
 STATUSES, LIMITS, VERSION, MAP = "MNN_OK", "MNN_MAX_RANK", "MNN_C_VERSION_MAJOR", "MNN_MAP_READ"
 
-# Exceptions that are not named after their status, because Python has one of that name, or whose base is one of
-# Python's.
+# Exceptions that are not named after their status, because Python has an exception of that name; then those with a base
+# class of Python.
 EXCEPTIONS = {"OVERFLOW": "SizeOverflowError", "TIMEOUT": "WaitTimeoutError"}
 BASES = {
     "OUT_OF_MEMORY": "MemoryError", "NOT_SUPPORTED": "NotImplementedError", "INVALID_VALUE": "ValueError",
@@ -184,7 +184,7 @@ def name_in_python(name: str) -> str:
     """Returns Format.NCHW for MNN_FORMAT_NCHW, NotFoundError for MNN_ERROR_NOT_FOUND."""
     if name.startswith("MNN_ERROR_"):
         return exception(name)
-    # The longest matching prefix is removed; those of pictures share one prefix, and keep their names.
+    # The longest matching prefix is removed. Constants of pictures share one prefix, and keep their names.
     for kind, prefix in sorted(ENUMS.values(), key=lambda entry: -len(entry[1])):
         if name.startswith(prefix) and prefix != "MNN_IMAGE_":
             return f"{kind}.{name[len(prefix):]}"

@@ -10,7 +10,8 @@ from .header import Constant, Enum, Header, HeaderError
 WIDTH = 110
 FILES = {"mnn_c.h": "enums.rs", "mnn_c_image.h": "image/enums.rs", "mnn_c_onnx.h": "onnx/enums.rs"}
 
-# For each enumeration, by its first constant: the type, the prefix of its constants, and a sentence before the header's, if any.
+# For each enumeration, by its first constant: the type, the prefix of its constants, and a sentence before the
+# header's, if any.
 ENUMS = {
     "MNN_OK": ("ErrorKind", "MNN_ERROR_", "The kinds of errors: the statuses of the C interface."),
     "MNN_TYPE_FLOAT32": ("ElementType", "MNN_TYPE_", "The type of a tensor's elements."),
@@ -35,12 +36,12 @@ ENUMS = {
     "MNN_IMAGE_UNIT_GUESSED": ("BoxUnit", "MNN_IMAGE_UNIT_", ""),
     "MNN_ONNX_WEIGHTS_FLOAT32": ("Weights", "MNN_ONNX_WEIGHTS_", ""),
 }
-# The way in which a model is mapped, and kept, are functions; limits and versions are constants of the crate.
+# The crate has functions for how a model is loaded and kept, and constants for limits and versions.
 NO_ENUM = {"MNN_LOAD_DEFAULT", "MNN_KEEP_NOTHING", "MNN_MAP_READ", "MNN_MAX_RANK", "MNN_C_VERSION_MAJOR"}
 # Success is no error, and any number from MNN_FORWARD_USER on is a backend of the host.
 LEFT_OUT = {"MNN_OK", "MNN_FORWARD_USER"}
 VARIANTS = {"MNN_SOURCE_TENSORFLOW": "TensorFlow", "MNN_SOURCE_TFLITE": "TfLite", "MNN_IMAGE_BOX_OTHER": "Unused"}
-# Sentences that hold in Rust.
+# Sentences to add in Rust.
 MORE = {
     "MNN_ERROR_NULL_ARGUMENT": "This crate passes none.",
     "MNN_ERROR_BAD_HANDLE": "Also where a tensor is not of the kind that the call needs, e.g. an output where an input is resized.",

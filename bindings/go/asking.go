@@ -7,7 +7,7 @@ import "C"
 
 import "unsafe"
 
-// A source is what such a call is about. begin returns the function that ends the call.
+// A source is an object whose state such a call reads. begin begins a call and returns the function that ends the call.
 type source interface {
 	begin(op string) (end func(), err error)
 }
@@ -24,7 +24,7 @@ func (t *Tensor) begin(op string) (func(), error) {
 	return func() { t.session.leave(mine) }, err
 }
 
-// asking returns the answer of calls about a source, which nothing changes meanwhile.
+// asking returns the answer of calls that read a source, which no other call changes meanwhile.
 func asking[T any](about source, op string, calls func() (T, error)) (answer T, err error) {
 	end, err := about.begin(op)
 	if err != nil {
@@ -38,7 +38,7 @@ func asking[T any](about source, op string, calls func() (T, error)) (answer T, 
 	return found, nil
 }
 
-// counted lists as many items as count says.
+// counted lists the items with the indices below the number in count.
 func counted[T any](op string, count C.mnn_go_result, at func(index C.size_t) (T, error)) ([]T, error) {
 	if err := check(op, count); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func textOf(op string, result C.mnn_go_result) (string, error) {
 	return C.GoString(result.text), check(op, result)
 }
 
-// buffered returns the bytes that write puts into a buffer; without one it says their number.
+// buffered returns the bytes that write puts into a buffer; without a buffer, write returns their number.
 func buffered(op string, write func(buffer *C.uint8_t, capacity C.size_t) C.mnn_go_result) ([]byte, error) {
 	size := write(nil, 0)
 	if err := check(op, size); err != nil || size.number == 0 {
@@ -71,7 +71,7 @@ func buffered(op string, write func(buffer *C.uint8_t, capacity C.size_t) C.mnn_
 	return data[:int(result.number)], nil
 }
 
-// written returns such bytes, which end with a zero, as a text.
+// written returns the bytes of write, which end with a zero, as a text.
 func written(op string, write func(buffer *C.char, capacity C.size_t) C.mnn_go_result) (string, error) {
 	data, err := buffered(op, func(buffer *C.uint8_t, capacity C.size_t) C.mnn_go_result {
 		return write((*C.char)(unsafe.Pointer(buffer)), capacity)

@@ -8,8 +8,8 @@ import "C"
 import "runtime/cgo"
 
 // A HostBackend computes operators of the library in sessions of a runtime to which it was added; the CPU computes the
-// others. It sees the nodes of the model: those that it computes are not fused, split or replaced. Shapes and types are
-// determined by the library.
+// others. It sees the nodes of the model: those that it computes are not fused, split or replaced. The library
+// determines shapes and types.
 //
 // Its functions are called like those of an [Operator].
 type HostBackend struct {
@@ -36,8 +36,8 @@ func (b *HostBackend) function(which C.int32_t) func(*OperatorCall) error {
 }
 
 // AddBackend adds a backend for sessions that are created afterwards, and returns the forward type for their
-// configuration. StatusInvalidValue without Supports or Compute, and for the name of another backend, of this runtime
-// or of the library.
+// configuration. It returns StatusInvalidValue without Supports or Compute, and for the name of another backend of this
+// runtime or of the library.
 func (r *Runtime) AddBackend(name string, backend HostBackend) (ForwardType, error) {
 	const op = "Runtime.AddBackend"
 	if backend.Supports == nil || backend.Compute == nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// poolBackend takes poolings of 2x2.
+// poolBackend returns a backend that computes poolings of 2x2.
 func poolBackend(computed *int) HostBackend {
 	return HostBackend{
 		Supports: func(call *OperatorCall) error {

@@ -18,7 +18,7 @@ type Buffer[T Element] struct {
 	data   []T
 }
 
-// nativeMemory counts the tensors that are bound to it.
+// nativeMemory is the memory of a Buffer, with the number of tensors that are bound to it.
 type nativeMemory struct {
 	mutex sync.Mutex
 	start unsafe.Pointer
@@ -40,11 +40,11 @@ func NewBuffer[T Element](count int) (*Buffer[T], error) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	if count < 0 || count > math.MaxInt/size {
-		return nil, failf(op, StatusBadRange, "a buffer of %d elements is asked for", count)
+		return nil, failf(op, StatusBadRange, "the buffer has %d elements, which is negative or more than memory can have", count)
 	}
 	start := C.calloc(C.size_t(count)+1, C.size_t(size))
 	if start == nil {
-		return nil, failf(op, StatusOutOfMemory, "no memory for %d elements", count)
+		return nil, failf(op, StatusOutOfMemory, "there is no memory for %d elements", count)
 	}
 	return &Buffer[T]{&nativeMemory{start: start, owned: true}, unsafe.Slice((*T)(start), count)}, nil
 }
@@ -63,8 +63,8 @@ func (b *Buffer[T]) Data() []T {
 	return b.data
 }
 
-// Free releases the memory; no slice of it may be used any more. StatusBusy while a tensor is bound to it, which ends
-// with another binding or with the session.
+// Free releases the memory; no slice of it may be used any more. It returns StatusBusy while a tensor is bound to the
+// buffer. Another binding of the tensor, or the end of its session, ends the binding.
 func (b *Buffer[T]) Free() error {
 	if b == nil || b.memory == nil {
 		return nil
@@ -145,7 +145,7 @@ func bind[T Element](op string, tensor *Tensor, buffer *Buffer[T], format Format
 	return nil
 }
 
-// checkKnownType is checkType where the type is known: that of an output may be known only after a run.
+// checkKnownType is checkType where the type is known: the type of an output may be known only after a run.
 func (t *Tensor) checkKnownType(op string, wanted ElementType) error {
 	tensor := C.go_mnn_tensor_info(t.handle)
 	if err := check(op, tensor.result); err == nil {

@@ -50,7 +50,7 @@ func (s *Session) runWith(ctx context.Context, op string, before, after OpCallba
 	return err
 }
 
-// A callbackRun is the state on the side of Go of a run with callbacks.
+// A callbackRun is the state that Go keeps of a run with callbacks.
 type callbackRun struct {
 	session       *Session
 	before, after OpCallback

@@ -127,7 +127,7 @@ func TestCallbacksMayAskButNotChange(t *testing.T) {
 	mustEqual(t, got, want)
 }
 
-// A session in a callback runs another one, whose callback comes back to the first.
+// A callback runs another session, whose callback uses the first session again.
 func TestCallbacksInCallbacks(t *testing.T) {
 	ctx := context.Background()
 	outer, inner := ready(t), ready(t)
@@ -218,7 +218,7 @@ func TestPanicsComeOut(t *testing.T) {
 	mustEqual(t, mustScore(t, session, pixels(pixelCount, 3)), want)
 }
 
-// After a callback that does not return the session is lost, and nothing else.
+// After a callback that does not return, only its session is lost.
 func TestCallbackEndsItsGoroutine(t *testing.T) {
 	ctx := context.Background()
 	net := openDigits(t)

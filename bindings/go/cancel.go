@@ -7,7 +7,7 @@ import "C"
 
 import "context"
 
-// cancellable makes one call that ends soon after ctx is done. A token stays triggered, so that one trigger suffices,
+// cancellable makes one call that ends soon after ctx is done. A token stays triggered, so one trigger suffices
 // whenever it comes; each call has its own token, so that a late trigger affects no other call.
 func cancellable(ctx context.Context, op string,
 	call func(token C.mnn_go_cancel) C.mnn_go_result) (C.mnn_go_result, error) {

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Checks everything that must hold before a change of this folder is done: format, vet, tests, tests with the race
 # detector, and tests under the garbage collector. Finds the library through pkg-config. GO names another go. Exit code
-# 77: something that this needs is not on the machine.
+# 77: a program or library that this needs is not on the machine.
 set -eu
 cd "$(dirname "$0")"
 go=${GO:-go}
-command -v "$go" >/dev/null || { echo "check.sh: no '$go'"; exit 77; }
+command -v "$go" >/dev/null || { echo "check.sh: there is no '$go'"; exit 77; }
 pkg-config --exists mnn_c mnn_c_image mnn_c_onnx || { echo "check.sh: pkg-config does not find mnn_c, mnn_c_image and mnn_c_onnx"; exit 77; }
 export GOTOOLCHAIN=local GOPROXY=off
 export CGO_CFLAGS="-O2 -g -Wall -Wextra -Wno-unused-parameter -Werror"

@@ -39,8 +39,8 @@ type SessionConfig struct {
 	SourceOperators, SinkOperators []string
 	// FP32Operators names operators that PrecisionLow leaves as they are: their weights, inputs and outputs keep 32 bits.
 	FP32Operators []string
-	// OperatorBackends take single operators that ForwardType refuses, in this order, before the CPU does: ForwardVulkan and
-	// backends of Runtime.AddBackend.
+	// OperatorBackends take single operators that ForwardType refuses, in this order, before the CPU does: ForwardVulkan
+	// and backends of Runtime.AddBackend.
 	OperatorBackends []ForwardType
 
 	MaxMemoryBytes    uint64 // maximum of bytes to plan for, weights included; 0: the library's default
@@ -104,7 +104,7 @@ func (m *Interpreter) newSession(ctx context.Context, op string, configs []Sessi
 		return nil, err
 	}
 	defer m.leave()
-	var shared []*Runtime // each once
+	var shared []*Runtime // without repetitions
 	entered := map[*Runtime]bool{nil: true}
 	for i := range configs {
 		runtime := configs[i].Runtime

@@ -48,8 +48,8 @@ func (m *Interpreter) UpdateConstants(session *Session) error {
 	})
 }
 
-// ModelBytes returns the bytes of the model, with the constants of [Interpreter.UpdateConstants] in the types of the file.
-// External weights are not part of them.
+// ModelBytes returns the bytes of the model, with the constants of [Interpreter.UpdateConstants] in the types of the
+// file. External weights are not part of them.
 func (m *Interpreter) ModelBytes() ([]byte, error) {
 	const op = "Interpreter.ModelBytes"
 	return asking(m, op, func() ([]byte, error) {
@@ -83,8 +83,8 @@ func (m *Interpreter) ReleaseModel() error {
 	return err
 }
 
-// ReleaseModelKeeping works like [Interpreter.ReleaseModel], but the caller chooses what stays. With KeepWeights the weights of all
-// operators stay in memory, as the file has them, so that sessions are resized to any shape.
+// ReleaseModelKeeping works like [Interpreter.ReleaseModel], but the caller chooses what stays. With KeepWeights the
+// weights of all operators stay in memory, as the file has them, so that sessions are resized to any shape.
 func (m *Interpreter) ReleaseModelKeeping(keep Keep) error {
 	_, err := m.ask("Interpreter.ReleaseModelKeeping", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_release_model_keeping(handle, C.int32_t(keep))

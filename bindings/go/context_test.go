@@ -16,7 +16,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error)
 		go func() { done <- session.Run(ctx) }()
-		cancel() // before the run began, while it begins, or in it
+		cancel() // comes before the run, while it begins, or during it
 		err := <-done
 		mustBe(t, err, context.Canceled, StatusCancelled)
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -55,7 +55,7 @@ func TestCancelInTheRun(t *testing.T) {
 	err := session.RunWithCallbacks(ctx, func(OpInfo, []*Tensor) OpAction {
 		if calls++; calls >= 100 {
 			cancel()
-			runtime.Gosched() // far from the end of the loop when the trigger comes
+			runtime.Gosched() // the trigger comes long before the end of the loop
 		}
 		return OpRun
 	}, nil)
@@ -159,8 +159,8 @@ func checkCancelled(t *testing.T, cancelled, empty bool, err error) {
 	}
 }
 
-// A lateContext is done once its channel was read a number of times, so that only the goroutine beside the call sees
-// it.
+// A lateContext is done once its channel was read a number of times, so that only the goroutine that waits beside the
+// call sees its end.
 type lateContext struct {
 	context.Context // done
 	looks           atomic.Int32

@@ -69,7 +69,7 @@ func Write[T Element](tensor *Tensor, data []T, format Format) error {
 	return tensor.write("Write", elementType[T](), bytesOf(data), format)
 }
 
-// Read returns a copy of a tensor in a format: of an output after a run, or of an input. T must be the tensor's type
+// Read returns a copy of an output after a run, or of an input, in a format. T must be the tensor's type
 // (StatusBadType).
 func Read[T Element](tensor *Tensor, format Format) ([]T, error) {
 	var data []T
@@ -89,9 +89,9 @@ func ReadInto[T Element](tensor *Tensor, data []T, format Format) error {
 	return tensor.read("ReadInto", elementType[T](), format, exactly("ReadInto", bytesOf(data)))
 }
 
-// WriteAs converts data to the tensor's type and copies it into an input. StatusInputData when data has not exactly the
-// elements of the tensor, or when a value does not fit: an integer out of range, a fraction or a NaN for an integer, a
-// finite number that would be infinite.
+// WriteAs converts data to the tensor's type and copies it into an input. It returns StatusInputData when data does
+// not have exactly the elements of the tensor, or when a value does not fit: an integer out of range, a fraction or a
+// NaN for an integer, a finite number that would be infinite.
 func WriteAs[T HostElement](tensor *Tensor, data []T, format Format) error {
 	const op = "WriteAs"
 	return tensor.change(op, func() C.mnn_go_result {
@@ -101,8 +101,8 @@ func WriteAs[T HostElement](tensor *Tensor, data []T, format Format) error {
 	})
 }
 
-// ReadAs returns a copy of a tensor in a format, converted to another type: fractions round to nearest, and every number
-// but 0 is true. StatusInputData when an element does not fit the type.
+// ReadAs returns a copy of a tensor in a format, converted to another type: fractions round to nearest, and every
+// number but 0 is true. It returns StatusInputData when an element does not fit the type.
 func ReadAs[T HostElement](tensor *Tensor, format Format) ([]T, error) {
 	const op = "ReadAs"
 	mine, err := tensor.enter(op)
@@ -141,7 +141,7 @@ func (t *Tensor) ReadBytes(data []byte, format Format) error {
 
 const anyType ElementType = 0
 
-// exactly takes a buffer that must have the size of the tensor.
+// exactly returns a function that gives the buffer where it has exactly the size of the tensor.
 func exactly(op string, buffer []byte) func(int) ([]byte, error) {
 	return func(size int) ([]byte, error) {
 		if len(buffer) < size {

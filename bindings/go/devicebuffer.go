@@ -7,8 +7,8 @@ import "C"
 
 import "context"
 
-// A DeviceBuffer is a buffer of the device that a session runs on, or a part of one: the elements of a tensor, row-major in
-// the order of its format. See [BindInputBuffer].
+// A DeviceBuffer is a buffer of the device that a session runs on, or a part of one: the elements of a tensor,
+// row-major in the order of its format. See [BindInputBuffer].
 type DeviceBuffer struct {
 	Kind        BufferKind // says which of the other fields are used
 	Allocate    bool       // the session makes a buffer of that kind, and the other fields are not read
@@ -29,10 +29,10 @@ type DeviceBuffer struct {
 // BindInputBuffer makes runs read an input from a buffer of the session's device, so that its contents do not pass
 // through the host. A nil buffer releases the input. mnn_c.h has the rules ("Buffers of a device"): a VkBuffer must
 // live, with its memory, as long as it is bound, and commands submitted to the session's queue before a run are
-// complete when it reads the buffer. StatusNotSupported on the CPU and for a buffer that the device cannot share,
-// StatusBufferTooSmall.
+// complete when it reads the buffer. It returns StatusNotSupported on the CPU and for a buffer that the device cannot
+// share, and StatusBufferTooSmall for one that is smaller than the tensor.
 //
-// The binding lasts like one of [BindInput]. A tensor in such a buffer can be neither written nor read
+// The binding lasts as long as one of [BindInput]. A tensor in such a buffer can be neither written nor read
 // (StatusBadState).
 func BindInputBuffer(tensor *Tensor, buffer *DeviceBuffer) error {
 	return bindDevice("BindInputBuffer", tensor, buffer,
@@ -89,8 +89,8 @@ func bindDevice(op string, tensor *Tensor, buffer *DeviceBuffer,
 }
 
 // DeviceBuffer returns the place of the tensor on the device: the buffer that it is bound to or, for an output that is
-// not bound, the session's buffer with its contents after a run, until the next resize, trim or binding. StatusBadState
-// where the tensor is in the host's memory, StatusNotSupported as in [BindInputBuffer].
+// not bound, the session's buffer with its contents after a run, until the next resize, trim or binding. It returns
+// StatusBadState where the tensor is in the host's memory, and StatusNotSupported like [BindInputBuffer].
 func (t *Tensor) DeviceBuffer(kind BufferKind) (DeviceBuffer, error) {
 	const op = "Tensor.DeviceBuffer"
 	mine, err := t.enter(op)

@@ -25,7 +25,7 @@ func byName() map[string]int64 {
 	return found
 }
 
-// leftOut are the parts of the header that this package does not have, and the reasons.
+// leftOut lists the parts of the header that this package does not have, with the reasons.
 var leftOut = map[string]string{
 	"MNN_C_0":            "the version of the symbols, not a function",
 	"mnn_last_error":     "mnn_last_error_copy takes its place: a goroutine may change its thread between two calls",
@@ -33,9 +33,9 @@ var leftOut = map[string]string{
 	"mnn_tensor_unmap":   "as mnn_tensor_map",
 	"mnn_session_run":    "mnn_session_run_with_options takes its place",
 	"mnn_session_resize": "mnn_session_resize_with_options takes its place",
-	"mnn_cancel_reset":   "a token is used for one call",
-	"MNN_MAP_READ":       "as mnn_tensor_map",
-	"MNN_MAP_WRITE":      "as mnn_tensor_map",
+	"mnn_cancel_reset":   "each token is used for one call only",
+	"MNN_MAP_READ":       "mnn_tensor_map is left out",
+	"MNN_MAP_WRITE":      "mnn_tensor_map is left out",
 }
 
 // compiler runs the C compiler with the flags for the library's header.

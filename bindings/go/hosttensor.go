@@ -90,7 +90,8 @@ func (t *HostTensor) SetFormat(format Format) {
 }
 
 // Values returns the elements of a tensor in place, to read an input or to write an output, until the function of the
-// operator returns. T must be the tensor's type (StatusBadType). StatusBadState where the elements are not known.
+// operator returns. T must be the tensor's type (StatusBadType). It returns StatusBadState where the elements are not
+// known.
 func Values[T Element](tensor *HostTensor) ([]T, error) {
 	const op = "Values"
 	if tensor.over() {

@@ -16,8 +16,8 @@ func (s *Session) Cache() ([]byte, error) {
 	})
 }
 
-// Report describes the session as text for people: "passes", "plan", "plan after:NAME" or "algorithms", whose wording may
-// change with any version; or as JSON: "graph". Plans need SessionConfig.RecordPlan.
+// Report describes the session as text for people: "passes", "plan", "plan after:NAME" or "algorithms", whose wording
+// may change with any version; or as JSON: "graph". Plans need SessionConfig.RecordPlan.
 func (s *Session) Report(what string) (string, error) {
 	const op = "Session.Report"
 	return asking(s, op, func() (string, error) {

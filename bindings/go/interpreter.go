@@ -33,8 +33,8 @@ type LoadOptions struct {
 	ExternalWeightReader io.ReaderAt
 	ExternalWeightSize   int64
 
-	// AttentionScale is the factor of the scores of Attention operators that the file gives none; 0: one by the square
-	// root of the depth of a head.
+	// AttentionScale is the factor of the scores of Attention operators for which the file has none; 0: 1 / sqrt(depth of
+	// a head).
 	AttentionScale float32
 
 	// Log gets the messages about the model and its sessions. It is called on the goroutine of the call that caused them,
@@ -50,7 +50,7 @@ type Interpreter struct {
 	handle C.mnn_go_model // 0 once it is closed
 	log    *logSink
 
-	hasOperators atomic.Bool // of the host
+	hasOperators atomic.Bool // AddOperator was called
 }
 
 // NewInterpreterFromFile loads a model from a file and verifies it. Operators that the library does not know do
@@ -67,12 +67,12 @@ func NewInterpreterFromFile(ctx context.Context, path string, options *LoadOptio
 	return load(ctx, op, cPath, nil, options)
 }
 
-// NewInterpreterFromMemory loads a model from the bytes of a .mnn file, which are copied. ctx and options as of
-// [NewInterpreterFromFile].
+// NewInterpreterFromMemory loads a model from the bytes of a .mnn file, which are copied. ctx and options are
+// those of [NewInterpreterFromFile].
 func NewInterpreterFromMemory(ctx context.Context, data []byte, options *LoadOptions) (*Interpreter, error) {
 	const op = "NewInterpreterFromMemory"
 	if options != nil && options.Mode == LoadBorrow {
-		return nil, failf(op, StatusInvalidValue, "LoadBorrow is not for memory of Go")
+		return nil, failf(op, StatusInvalidValue, "LoadBorrow is not allowed for memory of Go")
 	}
 	return load(ctx, op, nil, data, options)
 }
@@ -127,17 +127,17 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 	return model, nil
 }
 
-// weights returns the description of the external weights that the caller gives, without the path.
+// weights describes the external weights that the caller gives, without their path.
 func (o *LoadOptions) weights(op string) (C.mnn_go_weights, error) {
 	size := o.ExternalWeightSize
 	if size < 0 {
-		return C.mnn_go_weights{}, failf(op, StatusBadRange, "ExternalWeightSize is %d", size)
+		return C.mnn_go_weights{}, failf(op, StatusBadRange, "ExternalWeightSize is %d, it cannot be negative", size)
 	}
 	if o.ExternalWeightReader == nil && size > 0 {
 		return C.mnn_go_weights{}, failf(op, StatusInvalidValue, "ExternalWeightSize is %d without a reader", size)
 	}
 	if o.ExternalWeightReader != nil && len(o.ExternalWeights) > 0 {
-		return C.mnn_go_weights{}, failf(op, StatusInvalidValue, "ExternalWeights and ExternalWeightReader are given")
+		return C.mnn_go_weights{}, failf(op, StatusInvalidValue, "ExternalWeights and ExternalWeightReader are both given, at most one is allowed")
 	}
 	if o.ExternalWeightReader == nil {
 		size = int64(len(o.ExternalWeights))

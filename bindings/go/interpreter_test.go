@@ -142,7 +142,7 @@ func TestModelsThatDoNotLoad(t *testing.T) {
 	mustBe(t, err, StatusInvalidValue)
 }
 
-// A conformance case whose weights lie in a file of their own, given to a model of memory.
+// A conformance case with its weights in a separate file gets them as a model in memory.
 func TestExternalWeights(t *testing.T) {
 	file := func(name string) string {
 		return inRepository(t, "tests", "conformance", "cases", "weights__external", name)

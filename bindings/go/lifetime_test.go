@@ -194,7 +194,7 @@ func TestCloseOfABusySession(t *testing.T) {
 				t.Error("the handle is gone although the session is there")
 			}
 			runtime.SetFinalizer(other, nil)
-			finalizeSession(other) // the collector calls it like this; it fails, and sets itself again
+			finalizeSession(other) // the call that the collector makes; it fails, and sets the finalizer again
 		}()
 		<-tried
 		return OpRun

@@ -35,7 +35,7 @@ func (w *writer) texts(to ***C.char, count *C.size_t, what string, list []string
 
 func (w *writer) number(to *C.int32_t, status Status, what string, value int) {
 	if *to = C.int32_t(value); int(*to) != value && w.failed == nil {
-		w.failed = failf(w.op, status, "%s is %d", what, value)
+		w.failed = failf(w.op, status, "%s is %d, which does not fit 32 bits", what, value)
 	}
 }
 
@@ -68,7 +68,7 @@ func (a *cArena) textOrEmpty(op, what, s string) (*C.char, error) {
 	return copied, nil
 }
 
-// forwardTypes copies numbers into an array; none become NULL.
+// forwardTypes copies numbers into an array; an empty list becomes NULL.
 func (a *cArena) forwardTypes(list []ForwardType) (*C.int32_t, C.size_t) {
 	if len(list) == 0 {
 		return nil, 0
@@ -81,7 +81,7 @@ func (a *cArena) forwardTypes(list []ForwardType) (*C.int32_t, C.size_t) {
 	return (*C.int32_t)(block), C.size_t(len(list))
 }
 
-// texts copies strings into an array; none become NULL.
+// texts copies strings into an array; an empty list becomes NULL.
 func (a *cArena) texts(op, what string, list []string) (**C.char, C.size_t, error) {
 	if len(list) == 0 {
 		return nil, 0, nil

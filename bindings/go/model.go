@@ -67,7 +67,7 @@ func (m *Interpreter) Outputs() ([]string, error) {
 // A Declaration describes an input or an output as known before a session exists.
 type Declaration struct {
 	Name string
-	// the type of the file, even one that a session replaces by another; 0: the file does not state it
+	// the type that the file states, even where a session replaces it by another; 0: the file states none
 	DeclaredType ElementType
 	Type         ElementType // the type in a session; 0: only a session knows it, and then Format and Shape, too
 	Format       Format
@@ -111,8 +111,8 @@ func (m *Interpreter) DeclaredInputs() ([]Declaration, error) {
 		func(index C.size_t) C.mnn_go_declaration { return C.go_mnn_interpreter_input_info(m.handle, index) })
 }
 
-// DeclaredOutputs lists the outputs as far as they follow from the declared inputs: not after values that a session
-// computes, control flow and operators of the host. For open extents it tries several sizes.
+// DeclaredOutputs lists the outputs as far as they follow from the declared inputs. They do not where they depend on
+// values that a session computes, on control flow or on operators of the host. For open extents it tries several sizes.
 func (m *Interpreter) DeclaredOutputs() ([]Declaration, error) {
 	return m.declarations("Interpreter.DeclaredOutputs",
 		func() C.mnn_go_result { return C.go_mnn_interpreter_output_count(m.handle) },

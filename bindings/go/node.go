@@ -7,7 +7,7 @@ import "C"
 
 import "unsafe"
 
-// A Node is a node that an [Operator] computes, as its file describes it.
+// A Node is a node that an [Operator] computes, as the model's file describes it.
 type Node struct {
 	node  *C.mnn_node_t
 	shown *showing
@@ -42,8 +42,8 @@ func (n *Node) Info() []byte {
 	return copied((*byte)(n.node.info), n.node.info_size)
 }
 
-// An Attribute is a named value of a [Node]. The format does not record its kind: values that it does not have are
-// zero. Its Tensor is valid as long as the node.
+// An Attribute is a named value of a [Node]. The format does not record its kind: values that the attribute
+// does not have are zero. Its Tensor is valid as long as the node.
 type Attribute struct {
 	Key        string
 	Int        int32
@@ -67,7 +67,7 @@ func (n *Node) Attributes() []Attribute {
 	return attributes(n.node.attributes, n.node.attribute_count, n.shown)
 }
 
-// Attribute returns the first attribute of a name. StatusNotFound where there is none.
+// Attribute returns the first attribute with a key. It returns StatusNotFound where there is none.
 func (n *Node) Attribute(key string) (Attribute, error) {
 	const op = "Node.Attribute"
 	if n == nil || n.shown.over {

@@ -55,8 +55,9 @@ type OperatorCall struct {
 }
 
 // AddOperator registers an operator for the sessions of the interpreter: for Plugin and Extra nodes of the type name,
-// and for the operator of the format that has this name. StatusBadState after the first session; StatusInvalidValue for
-// a name that is already registered, for an operator that the library runs itself, and without Compute.
+// and for the operator of the format that has this name. It returns StatusBadState after the first session, and
+// StatusInvalidValue for a name that is already registered, for an operator that the library runs itself, and without
+// Compute.
 func (m *Interpreter) AddOperator(name string, operator Operator) error {
 	const op = "Interpreter.AddOperator"
 	if operator.Compute == nil {
@@ -92,7 +93,7 @@ type ownCall struct {
 // ownCalls maps threads to the innermost ownCall.
 var ownCalls sync.Map
 
-// withOperators makes a call during which operators of the host may be called. The goroutine keeps its thread: mark, if
+// withOperators makes a call during which operators of the host may be called. The goroutine keeps its thread. mark, if
 // it is not nil, holds that thread, which identifies calls from an operator.
 func withOperators(mark *atomic.Uintptr, broken *bool, call func() error) error {
 	runtime.LockOSThread()

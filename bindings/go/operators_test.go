@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shrink is x - lambd above lambd, x + lambd below -lambd, else 0.
+// shrink computes x - lambd above lambd, x + lambd below -lambd, else 0.
 func shrink(call *OperatorCall) error {
 	lambd := call.State.(float32)
 	x, err := Values[float32](call.Inputs[0])
@@ -41,7 +41,7 @@ func openShrink(t testing.TB) *Interpreter {
 	return openModel(t, inRepository(t, "examples", "own_operator", "shrink.mnn"))
 }
 
-// ownSession is a session of shrink.mnn with an operator; it is closed with the test.
+// ownSession returns a session of shrink.mnn with an operator; the end of the test closes it.
 func ownSession(t *testing.T, operator Operator) *Session {
 	t.Helper()
 	net := openShrink(t)

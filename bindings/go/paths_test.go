@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// pooled is the result of the demo's pooling.
+// pooled returns the result of the demo's pooling.
 func pooled(t *testing.T, net *Interpreter, image []float32) []float32 {
 	t.Helper()
 	session, err := net.NewSession(context.Background(), &SessionConfig{Outputs: []string{"m"}})

@@ -20,9 +20,9 @@ func Processor() (CPU, error) {
 	return cpuOf(&cpu.info), check("Processor", cpu.result)
 }
 
-// Calibrate measures the costs with which the library chooses between algorithms on this CPU, a text for
-// RuntimeConfig.CPUCosts. isa names the instruction set to measure, "" the best. It takes a second, during which
-// nothing else should run on the machine.
+// Calibrate measures the costs by which the library chooses between algorithms on this CPU, and returns them as text
+// for RuntimeConfig.CPUCosts. isa names the instruction set to measure; "" is the best one. It takes a second, during
+// which nothing else should run on the machine.
 func Calibrate(ctx context.Context, isa string) (string, error) {
 	const op = "Calibrate"
 	var failed error // wraps the context's error
@@ -75,7 +75,7 @@ func (s *Session) PathProperties(path int) (SessionProperties, error) {
 	const op = "Session.PathProperties"
 	return asking(s, op, func() (SessionProperties, error) {
 		if path < 0 {
-			return SessionProperties{}, failf(op, StatusBadIndex, "the path is %d", path)
+			return SessionProperties{}, failf(op, StatusBadIndex, "the path is %d, it cannot be negative", path)
 		}
 		session := C.go_mnn_session_path_info(s.handle, C.size_t(path))
 		return sessionPropertiesOf(&session.info), check(op, session.result)
@@ -91,7 +91,7 @@ func (s *Session) Statistics() (Statistics, error) {
 	})
 }
 
-// Properties returns the place and the storage of the tensor. StatusBadState as in Shape.
+// Properties returns the place and the storage of the tensor. It returns StatusBadState like Shape.
 func (t *Tensor) Properties() (TensorProperties, error) {
 	return t.properties("Tensor.Properties")
 }
@@ -113,12 +113,12 @@ func (t *Tensor) NCHW() (extents [4]int, err error) {
 	})
 }
 
-// Print returns the tensor as text: a line about it, then its elements in brackets. edge: how many positions to print
-// at both ends of an axis; 0: all of them.
+// Print returns the tensor as text: a line about it, then its elements in brackets. edge is the number of positions to
+// print at both ends of an axis; 0 prints all of them.
 func (t *Tensor) Print(edge int) (string, error) {
 	const op = "Tensor.Print"
 	if edge < 0 {
-		return "", failf(op, StatusBadRange, "the edge is %d", edge)
+		return "", failf(op, StatusBadRange, "the edge is %d, it cannot be negative", edge)
 	}
 	return asking(t, op, func() (string, error) {
 		return written(op, func(buffer *C.char, capacity C.size_t) C.mnn_go_result {

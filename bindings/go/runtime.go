@@ -79,10 +79,10 @@ type Runtime struct {
 	log    *logSink
 	host   *hostThreads // nil without ParallelFor
 
-	hasBackends atomic.Bool // of the host
+	hasBackends atomic.Bool // AddBackend was called
 }
 
-// hostThreads is a ParallelFor, with its panics that wait for a caller.
+// hostThreads is a ParallelFor, with its panics that wait to be raised in a caller.
 type hostThreads struct {
 	parallelFor func(count int, task func(index int))
 	mutex       sync.Mutex
@@ -96,7 +96,7 @@ func NewRuntime(config *RuntimeConfig) (*Runtime, error) {
 		config = &RuntimeConfig{}
 	}
 	if config.Threads < math.MinInt32 || config.Threads > math.MaxInt32 {
-		return nil, failf(op, StatusBadRange, "Threads is %d", config.Threads)
+		return nil, failf(op, StatusBadRange, "Threads is %d, which does not fit 32 bits", config.Threads)
 	}
 	var arena cArena
 	defer arena.free()
@@ -185,7 +185,7 @@ func (r *Runtime) enter(op string) error {
 
 func (r *Runtime) leave() { r.mutex.RUnlock() }
 
-// finish must be called when a call that may have called back has returned: it delivers messages and continues a panic.
+// finish must be called after a call during which callbacks may have run: it delivers messages and continues a panic.
 func (r *Runtime) finish() {
 	if r == nil {
 		return

@@ -10,7 +10,7 @@ import (
 
 const runtimeBatch = 48
 
-// batchSession takes runtimeBatch images at once.
+// batchSession returns a session that takes runtimeBatch images at once.
 func batchSession(t testing.TB, net *Interpreter, config *SessionConfig) *Session {
 	t.Helper()
 	session := newTestSession(t, net, config)
@@ -54,7 +54,7 @@ func TestSessionsShareARuntime(t *testing.T) {
 	mustBe(t, err, ErrClosed)
 }
 
-// threadCount skips the test where the system does not list threads.
+// threadCount returns the number of threads of this process, or skips the test where the system does not list them.
 func threadCount(t testing.TB) int {
 	t.Helper()
 	count, err := threadsOfProcess()

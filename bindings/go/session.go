@@ -14,7 +14,7 @@ import (
 
 // A Session is a model ready to run.
 type Session struct {
-	turn   chan struct{}    // full while a call is running: the C interface takes one at a time
+	turn   chan struct{}    // full while a call is running, because the C interface takes one at a time
 	handle C.mnn_go_session // 0 once it is closed
 	log    *logSink
 	shared []*Runtime // none when the session has its own
@@ -26,7 +26,7 @@ type Session struct {
 	broken       bool // a callback left its run without returning
 	hasOperators bool // operators or a backend of the host may be called
 
-	bound map[C.mnn_go_tensor]*nativeMemory // of the calls that hold the session
+	bound map[C.mnn_go_tensor]*nativeMemory // used only by calls that hold the session
 }
 
 func newSession(handle C.mnn_go_session, log *logSink, shared []*Runtime) *Session {
@@ -59,7 +59,7 @@ func (s *Session) lock(ctx context.Context, op string) error {
 		return closedError(op, "session")
 	}
 	if s.inCallback() {
-		return failf(op, StatusBusy, "the session is in a run: a callback of it can only ask and read")
+		return failf(op, StatusBusy, "the session is in a run: its callbacks can only read")
 	}
 	if err := notDone(ctx, op); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *Session) Close() error {
 		return nil
 	}
 	if s.inCallback() {
-		return failf(op, StatusBusy, "the session is in a run, of which this is a callback")
+		return failf(op, StatusBusy, "the session is in a run: its callbacks cannot close it")
 	}
 	s.turn <- struct{}{}
 	defer s.leave(true)
@@ -165,7 +165,7 @@ func (s *Session) Run(ctx context.Context) error {
 
 // Resize plans the session for the present shapes of its inputs. Does nothing when it is already planned for them;
 // inputs whose shape changed are zeros afterwards, the others keep their contents. After a failure the session runs
-// again with its former shapes. ctx as in Run: when it ends the call, the session still needs a resize.
+// again with its former shapes. ctx ends the call as in Run; the session then still needs a resize.
 func (s *Session) Resize(ctx context.Context) error {
 	return s.work(ctx, "Session.Resize", func(token C.mnn_go_cancel) C.mnn_go_result {
 		return C.mnn_go_session_resize(s.handle, token)
@@ -185,7 +185,7 @@ func (s *Session) ResizeInput(input *Tensor, shape []int) error {
 	dims := make([]C.int32_t, len(shape)+1) // never empty, so that it has an address
 	for i, extent := range shape {
 		if extent < math.MinInt32 || extent > math.MaxInt32 {
-			return failf(op, StatusBadRange, "extent %d is %d", i, extent)
+			return failf(op, StatusBadRange, "extent %d is %d, which does not fit 32 bits", i, extent)
 		}
 		dims[i] = C.int32_t(extent)
 	}

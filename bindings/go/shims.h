@@ -1,7 +1,7 @@
 /*
- * The functions that Go calls: those of shims_generated.h, and here those that hand over callbacks or fill structs for
- * a call. The library keeps the sentence of a failure for the thread, and a goroutine may be on another one at its next
- * call: so each of these makes one call and takes the sentence along.
+ * The functions that Go calls: those of shims_generated.h, and here those that pass callbacks or fill structs for a
+ * call. The library keeps the error sentence for the thread, and a goroutine may be on another thread at its next call:
+ * so each of these functions makes one call and returns the sentence with its status.
  */
 #ifndef MNN_GO_SHIMS_H
 #define MNN_GO_SHIMS_H
@@ -13,7 +13,7 @@
 /* A function of the library, in a type that is no pointer for Go. */
 typedef uintptr_t mnn_go_task;
 
-/* It leaves no sentence when it fails. */
+/* Returns only the status: a failure leaves no sentence. */
 static inline mnn_status mnn_go_cancel_trigger(mnn_go_cancel cancel) {
     return mnn_cancel_trigger((mnn_cancel_t*)cancel);
 }
@@ -53,7 +53,7 @@ mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, s
 mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* name, uint64_t content_inputs,
                                               uintptr_t id, bool shape, bool prepare);
 
-/* The same for a backend. number: its forward type. */
+/* Does the same for a backend. `number` in the result is its forward type. */
 mnn_go_result mnn_go_runtime_add_backend(mnn_go_runtime runtime, const char* name, uintptr_t id, bool prepare);
 
 /* state: a handle of the binding. */

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// State returns what the session keeps from run to run. A run adds as many rows as its inputs have tokens; one that fails,
-// is cancelled or stopped leaves the state as it was.
+// State describes the state that the session keeps from run to run. A run adds as many rows as its inputs have tokens;
+// one that fails, is cancelled or stopped leaves the state as it was.
 func (s *Session) State() (StateProperties, error) {
 	const op = "Session.State"
 	return asking(s, op, func() (StateProperties, error) {
@@ -20,7 +20,7 @@ func (s *Session) State() (StateProperties, error) {
 	})
 }
 
-// change makes one call that has the session alone.
+// change makes one call that has exclusive use of the session.
 func (s *Session) change(op string, call func(C.mnn_go_session) C.mnn_go_result) error {
 	if err := s.lock(context.Background(), op); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Session) ResetState() error {
 	})
 }
 
-// EraseState takes the rows from begin to before end out; those behind them move up.
+// EraseState removes the rows from begin to before end; the rows behind them move up.
 func (s *Session) EraseState(begin, end uint64) error {
 	return s.change("Session.EraseState", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_state_erase(handle, C.uint64_t(begin), C.uint64_t(end))
@@ -58,16 +58,16 @@ func (s *Session) SetStateType(elementType ElementType) error {
 	})
 }
 
-// CopyState takes over the state of another session of the same model, and goes on from there.
+// CopyState replaces the state by that of another session of the same model.
 func (s *Session) CopyState(source *Session) error {
 	const op = "Session.CopyState"
 	if source == nil {
 		return failf(op, StatusNullArgument, "the source is nil")
 	}
 	if source == s {
-		return failf(op, StatusInvalidValue, "a session cannot take over its own state")
+		return failf(op, StatusInvalidValue, "a session cannot copy its own state")
 	}
-	// In one order, whichever is the source: two calls do not wait for each other.
+	// The order of locking does not depend on which one is the source, so two calls cannot deadlock.
 	sessions := []*Session{source, s}
 	if uintptr(unsafe.Pointer(s)) < uintptr(unsafe.Pointer(source)) {
 		sessions = []*Session{s, source}
@@ -91,11 +91,11 @@ func (s *Session) SaveState() ([]byte, error) {
 	})
 }
 
-// LoadState becomes what [Session.SaveState] returned. The bytes are checked.
+// LoadState replaces the state by one that [Session.SaveState] returned. The bytes are checked.
 func (s *Session) LoadState(data []byte) error {
 	const op = "Session.LoadState"
 	if len(data) == 0 {
-		return failf(op, StatusTruncated, "a saved state is not empty")
+		return failf(op, StatusTruncated, "the saved state is empty")
 	}
 	return s.change(op, func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_state_load(handle, start(data), C.size_t(len(data)))

@@ -50,7 +50,7 @@ func TestAConversationGoesOnInAnotherSession(t *testing.T) {
 	must(t, err)
 	expected := token(t, one, 7, 3)
 
-	token(t, other, 9, 0) // plans, and is overwritten
+	token(t, other, 9, 0) // plans the session; LoadState replaces its state
 	must(t, other.LoadState(saved))
 	same := func(got, wanted []float32) {
 		t.Helper()

@@ -22,7 +22,7 @@ func (s Status) Error() string {
 	return name
 }
 
-// unlistedStatus is a number without a code: its name is the library's name for unknown codes.
+// unlistedStatus is a number that is no status; the library's name for it is that of all unknown codes.
 const unlistedStatus = -1 << 31
 
 // ErrClosed is found by errors.Is when an interpreter or a session was used after its Close, or a callback's

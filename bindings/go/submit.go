@@ -51,7 +51,7 @@ func (s *Session) Submit(ctx context.Context) (*Pending, error) {
 	case <-begun:
 	case <-p.over:
 		select {
-		case <-begun: // and it is over already
+		case <-begun: // the run began, and is over already
 		default:
 			return nil, p.result()
 		}

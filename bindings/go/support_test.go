@@ -14,7 +14,7 @@ const (
 	classCount = 10
 )
 
-// inRepository gives the path of a file that the tests need and that lies outside of this module.
+// inRepository returns the path of a file that the tests need and that lies outside of this module.
 func inRepository(t testing.TB, path ...string) string {
 	t.Helper()
 	full := filepath.Join(append([]string{"..", ".."}, path...)...)
@@ -34,7 +34,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// mustBe fails the test unless err is all of targets, is an *Error, and has a sentence.
+// mustBe fails the test unless err matches all of targets, is an *Error, and has a sentence.
 func mustBe(t testing.TB, err error, targets ...error) {
 	t.Helper()
 	var e *Error
@@ -85,7 +85,7 @@ func firstOutput(t testing.TB, session *Session) *Tensor {
 	return tensor
 }
 
-// pixels are deterministic, from 0 to 1; every seed gives other ones.
+// pixels returns deterministic pixels from 0 to 1; every seed gives different ones.
 func pixels(count int, seed uint32) []float32 {
 	state := seed*2654435761 + 12345
 	data := make([]float32, count)
@@ -96,7 +96,7 @@ func pixels(count int, seed uint32) []float32 {
 	return data
 }
 
-// scores classifies images; it returns the first error.
+// scores classifies images and returns their scores, or the first error.
 func scores(session *Session, images []float32) ([]float32, error) {
 	input, err := session.Input("")
 	if err != nil {
@@ -146,7 +146,7 @@ func mustBeClose(t testing.TB, got, wanted []float32) {
 	}
 }
 
-// loop is a session that is ready to run a loop over tensors of some rows.
+// loop returns a session that is ready to run a loop over tensors of some rows.
 func loop(t testing.TB, rows int, trips int32) *Session {
 	t.Helper()
 	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "control__loop_counted", "model.mnn"))
@@ -162,10 +162,11 @@ func loop(t testing.TB, rows int, trips int32) *Session {
 	return session
 }
 
-// endless runs for hours; without elements it needs no memory, but has no callbacks either.
+// endless returns a session whose run takes hours. Its tensors have no elements, so it needs no memory, but has no
+// callbacks either.
 func endless(t testing.TB) *Session { t.Helper(); return loop(t, 0, 1<<31-1) }
 
-// lowestISA returns the instruction set that every machine has which runs this build of the library.
+// lowestISA returns the instruction set that every machine has that can run this build of the library.
 func lowestISA(t testing.TB) string {
 	t.Helper()
 	cpu, err := Processor()

@@ -41,8 +41,8 @@ func (t *Tensor) Name() (string, error) {
 }
 
 // Shape returns the present shape in the order of the tensor's format; empty for a scalar. An input that needs a resize
-// has its new shape, -1 for extents still open. StatusBadState for an output while a resize is needed, or when its
-// shape depends on contents and no run has determined it yet.
+// has its new shape, -1 for extents still open. It returns StatusBadState for an output while a resize is needed, or
+// when its shape depends on contents and no run has determined it yet.
 func (t *Tensor) Shape() ([]int, error) {
 	const op = "Tensor.Shape"
 	return asking(t, op, func() ([]int, error) {
@@ -51,20 +51,20 @@ func (t *Tensor) Shape() ([]int, error) {
 	})
 }
 
-// Type returns the element type. StatusBadState as of Shape.
+// Type returns the element type. It returns StatusBadState like Shape.
 func (t *Tensor) Type() (ElementType, error) {
 	properties, err := t.properties("Tensor.Type")
 	return properties.Type, err
 }
 
 // Format returns NHWC when the shape is in NHWC order, else NCHW or NC4HW4, whose shapes are in NCHW order.
-// StatusBadState as of Shape.
+// It returns StatusBadState like Shape.
 func (t *Tensor) Format() (Format, error) {
 	properties, err := t.properties("Tensor.Format")
 	return properties.Format, err
 }
 
-// ElementCount returns the product of the extents. StatusBadState as of Shape, and when an extent is open.
+// ElementCount returns the product of the extents. It returns StatusBadState like Shape, and when an extent is open.
 func (t *Tensor) ElementCount() (int, error) {
 	result, err := t.ask("Tensor.ElementCount", func(handle C.mnn_go_tensor) C.mnn_go_result {
 		return C.go_mnn_tensor_element_count(handle)
@@ -72,7 +72,7 @@ func (t *Tensor) ElementCount() (int, error) {
 	return int(result.number), err
 }
 
-// ByteSize returns how many bytes the tensor has in a format. StatusBadState as of ElementCount.
+// ByteSize returns how many bytes the tensor has in a format. It returns StatusBadState like ElementCount.
 func (t *Tensor) ByteSize(format Format) (int, error) {
 	result, err := t.ask("Tensor.ByteSize", func(handle C.mnn_go_tensor) C.mnn_go_result {
 		return C.go_mnn_tensor_byte_size(handle, C.int32_t(format))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTensorTells(t *testing.T) {
+func TestTensorProperties(t *testing.T) {
 	input := firstInput(t, digitsSession(t))
 	shape, err := input.Shape()
 	must(t, err)
@@ -189,7 +189,7 @@ func TestBytes(t *testing.T) {
 	raw := make([]byte, 4*pixelCount)
 	must(t, input.ReadBytes(raw, NCHW))
 	if !reflect.DeepEqual(raw, bytesOf(image)) {
-		t.Error("other bytes")
+		t.Error("ReadBytes returned other bytes than WriteBytes wrote")
 	}
 }
 

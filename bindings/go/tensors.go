@@ -62,7 +62,7 @@ func (s *Session) named(op, name string,
 func (s *Session) numbered(op string, index int,
 	call func(C.mnn_go_session, C.size_t) C.mnn_go_result) (*Tensor, error) {
 	if index < 0 {
-		return nil, failf(op, StatusBadIndex, "the index is %d", index)
+		return nil, failf(op, StatusBadIndex, "the index is %d, it cannot be negative", index)
 	}
 	result, err := s.ask(op, func(handle C.mnn_go_session) C.mnn_go_result {
 		return call(handle, C.size_t(index))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// onVulkan is a configuration for the first device; without one the test is skipped.
+// onVulkan returns a configuration for the first device, or skips the test where there is none.
 func onVulkan(t *testing.T) *SessionConfig {
 	devices, err := Devices(ForwardVulkan)
 	if errors.Is(err, StatusBackendMissing) || (err == nil && len(devices) == 0) {

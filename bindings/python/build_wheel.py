@@ -9,9 +9,8 @@ Needs pip, setuptools and wheel, no network. Where auditwheel is installed the w
 names; without it the wheel is tagged for this system only (linux_x86_64). --platform names the system of libraries that
 were compiled for another one, such as musllinux_1_2_aarch64, or win_amd64 with the prefix that the zip file of a build
 for Windows has. Libraries that the tool needs and that no manylinux system has are put beside the libraries; where the
-tool looks elsewhere, patchelf changes that. The licences of all that is
-compiled in come from the installed THIRD-PARTY. MNN_C_MAINTAINER and MNN_C_REPOSITORY in the environment go into the
-metadata.
+tool looks for them elsewhere, patchelf changes its search path. The licences of all compiled-in libraries come from the
+installed THIRD-PARTY. MNN_C_MAINTAINER and MNN_C_REPOSITORY in the environment go into the metadata.
 """
 
 import argparse
@@ -28,7 +27,7 @@ import tempfile
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAME, IMAGE, ONNX = "libmnn_c.so.0", "libmnn_c_image.so.0", "libmnn_c_onnx.so.0"
 OF_WINDOWS = ("mnn_c.dll", "mnn_c_image.dll", "mnn_c_onnx.dll", "mnn.exe")
-# The libraries of this project's dependencies that each manylinux system has.
+# The libraries that each manylinux system has, so they need not be in the wheel.
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*|libc\.so")  # the last one is musl
 PATH = "$ORIGIN/../lib"  # where the tool looks for libraries
 
@@ -62,7 +61,8 @@ def run(*command, **options):
 
 
 def needed(binary):
-    """Returns the shared libraries beside those of this project that a binary names, with the files that the loader uses."""
+    """Returns the shared libraries beside those of this project that a binary names, with the files that the loader
+    uses."""
     names = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", binary))
     names = [name for name in names if name not in (NAME, IMAGE, ONNX) and not SYSTEM.fullmatch(name)]
     if not names:
@@ -76,7 +76,7 @@ def copy_notices(prefix, stage):
     text."""
     notices = prefix / "share" / "doc" / "mnn_c" / "THIRD-PARTY"
     if not notices.exists():
-        sys.exit(f"build_wheel.py: no {notices}; install the library below {prefix} first")
+        sys.exit(f"build_wheel.py: there is no {notices}; install the library below {prefix} first")
     shutil.copy(notices, stage / notices.name)
     return notices.read_text()
 
@@ -96,12 +96,12 @@ def name_publisher(project):
 
 
 def copy_windows_binaries(prefix, package):
-    """Copies libraries and tool into one folder of the package, where Windows searches what they need."""
+    """Copies libraries and tool into one folder of the package, where Windows finds the libraries that they need."""
     (package / "lib").mkdir()
     copied = []
     for name in OF_WINDOWS:
         if not (prefix / "bin" / name).exists():
-            sys.exit(f"build_wheel.py: no {name} in {prefix / 'bin'}")
+            sys.exit(f"build_wheel.py: there is no {name} in {prefix / 'bin'}")
         copied.append(pathlib.Path(shutil.copy(prefix / "bin" / name, package / "lib")))
     return copied
 
@@ -114,12 +114,12 @@ def copy_binaries(prefix, package, notices):
     for name in (NAME, IMAGE, ONNX):
         libraries = [path for path in prefix.glob("lib*/**/" + name)]
         if not libraries:
-            sys.exit(f"build_wheel.py: no {name} below {prefix}; install the library there first")
+            sys.exit(f"build_wheel.py: there is no {name} below {prefix}; install the library there first")
         shutil.copy(libraries[0], package / "lib" / name)
         copied.append(package / "lib" / name)
     tool = prefix / "bin" / "mnn"
     if not tool.exists():
-        print("build_wheel.py: without the tool, which is not in", tool)
+        print("build_wheel.py: the wheel lacks the tool, which is not in", tool)
         return copied
     inside = package / "bin" / "mnn"
     shutil.copy(tool, inside)
@@ -173,7 +173,7 @@ def main():
                 name = run(sys.executable, "-m", "wheel", "tags", "--platform-tag", tags[0], "--remove", wheel)
                 wheel = pathlib.Path(folder, name.strip().splitlines()[-1])
         else:
-            print("build_wheel.py: no auditwheel, so the wheel is for systems like this one")
+            print("build_wheel.py: there is no auditwheel, so the wheel is for systems like this one")
         shutil.copy(wheel, output)
     for path in sorted(output.iterdir()):
         print(path, path.stat().st_size, "bytes")

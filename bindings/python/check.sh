@@ -7,8 +7,8 @@ cd "$(dirname "$0")"
 python=${PYTHON:-python3}
 # The distribution's Python is used where another one, without NumPy, precedes it.
 if [ -z "${PYTHON:-}" ] && ! python3 -c 'import numpy' 2>/dev/null; then python=/usr/bin/python3; fi
-command -v "$python" >/dev/null || { echo "check.sh: no '$python'"; exit 77; }
-"$python" -c 'import sys, numpy; sys.exit(sys.version_info < (3, 9))' || { echo "check.sh: no NumPy, or no Python 3.9"; exit 77; }
+command -v "$python" >/dev/null || { echo "check.sh: there is no '$python'"; exit 77; }
+"$python" -c 'import sys, numpy; sys.exit(sys.version_info < (3, 9))' || { echo "check.sh: Python 3.9 or newer with NumPy is needed"; exit 77; }
 if [ -z "${MNN_C_LIBRARY:-}" ]; then
     pkg-config --exists mnn_c || { echo "check.sh: pkg-config does not find mnn_c"; exit 77; }
     MNN_C_LIBRARY=$(pkg-config --variable=libdir mnn_c)/libmnn_c.so.0

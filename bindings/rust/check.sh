@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")"
 cargo=${CARGO:-cargo}
-command -v "$cargo" >/dev/null || { echo "check.sh: no '$cargo'"; exit 77; }
+command -v "$cargo" >/dev/null || { echo "check.sh: there is no '$cargo'"; exit 77; }
 pkg-config --exists mnn_c mnn_c_image mnn_c_onnx || { echo "check.sh: pkg-config does not find mnn_c, mnn_c_image and mnn_c_onnx"; exit 77; }
 "$cargo" --version
 

@@ -1,5 +1,5 @@
-// Checks arguments of public functions: pointers, buffers, and structs that begin with their size. Both libraries use
-// it.
+// Checks arguments of public functions: pointers, buffers, and structs that begin with their size. All
+// libraries use it.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -30,13 +30,14 @@ void fillBuffer(T* buffer, size_t capacity, size_t* needed, const T* source, siz
 // No struct of this interface grows beyond this size.
 constexpr size_t kMaxStructSize = 4096;
 
-// A caller's struct: its first field is the size that the caller knows. `smallest`: the size of its first version.
+// Checks the first field of a caller's struct, which is the size that the caller knows. `smallest`: the size of the
+// struct's first version.
 inline void checkStructSize(size_t given, size_t smallest, const char* name) {
     if (given < smallest)
         fail(Status::VersionMismatch,
-             "%s.struct_size is %zu; the first version of the struct has %zu bytes (its init function, or "
-             "sizeof, "
-             "gives the size)",
+             "%s.struct_size is %zu; the first version of the struct has %zu bytes (its init function, or sizeof, "
+             "gives the "
+             "size)",
              name, given, smallest);
     if (given > kMaxStructSize)
         fail(Status::VersionMismatch, "%s.struct_size is %zu; no struct of this library is larger than %zu bytes", name,
@@ -52,9 +53,8 @@ T readStruct(const T& given, size_t smallest, const char* name) {
     for (size_t i = sizeof(T); i < given.struct_size; ++i)
         if (bytes[i])
             fail(Status::VersionMismatch,
-                 "%s has a field at byte %zu that this version of the library does not know (it knows %zu "
-                 "bytes)",
-                 name, i, sizeof(T));
+                 "%s has a field at byte %zu that this version of the library does not know (it knows %zu bytes)", name,
+                 i, sizeof(T));
     T result{};
     std::memcpy(&result, &given, std::min(given.struct_size, sizeof(T)));
     return result;

@@ -12,7 +12,7 @@ bool isConstant(const Node& node) {
     return (node.type == OpType::Const || node.type == OpType::TrainableParam) && node.params;
 }
 
-// The index of the last constant with that name. Throws the reason when there is none.
+// Returns the index of the last constant with this name. Throws the reason when there is none.
 size_t findConstant(const SessionObject& session, const char* name) {
     for (size_t i = session.constants.size(); i-- > 0;)
         if (session.constants[i].name == name) return i;
@@ -22,8 +22,7 @@ size_t findConstant(const SessionObject& session, const char* name) {
         for (const int made : node.outputs)
             if (made == id)
                 fail(Status::NotFound,
-                     "tensor '%s' is made by operator '%s' of type %s; only Const and TrainableParam "
-                     "operators make "
+                     "tensor '%s' is made by operator '%s' of type %s; only Const and TrainableParam operators make "
                      "constants, and weights in the tables of other operators cannot be changed",
                      name, node.name.c_str(), opTypeName(node.type));
     fail(Status::NotFound, "the model has no constant '%s'; it has %zu constants", name, session.constants.size());
@@ -33,8 +32,7 @@ mnn_tensor_t* handleOfConstant(const SessionUse& session, size_t index) {
     SessionTensor& constant = session->constants[index];
     if (session->impl->net().graphs[0].decisive.count(constant.constant))
         fail(Status::NotSupported,
-             "constant '%s' decided how operators of the model are computed together when it was loaded: it "
-             "cannot be "
+             "constant '%s' decided how operators of the model are computed together when it was loaded: it cannot be "
              "changed",
              constant.name.c_str());
     if (!constant.handle) constant.handle = createTensorHandle(session.handle(), index, kTensorConstant);

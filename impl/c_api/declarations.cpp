@@ -8,7 +8,7 @@ namespace {
 // The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kDeclarationSize = sizeof(mnn_declaration_t);
 
-// Fills the fields that every tensor has, and those that follow from its shape where it is known. The mutex of
+// Fills the fields that every tensor has, and those that follow from its shape where the shape is known. The mutex of
 // net.declared is locked.
 mnn_declaration_t declarationOf(InterpreterObject& net, int32_t id, const std::optional<Declaration>& known) {
     mnn_declaration_t result{};

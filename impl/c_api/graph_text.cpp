@@ -24,7 +24,7 @@ const char* truth(bool value) {
     return value ? "true" : "false";
 }
 
-// The subgraphs that an operator calls.
+// Returns the subgraphs that an operator calls.
 std::vector<int> bodiesOf(const Model& model, const Node& node) {
     std::vector<std::string> names;
     if (const auto* branches = node.paramsIf<IfParams>())

@@ -55,6 +55,8 @@ Slot& slotOf(uint64_t handle) noexcept {
     return slots[static_cast<uint32_t>(handle >> kSlotShift) & (handles::kSlots - 1)];
 }
 
+// Free slots form a stack without locks (Treiber, "Systems Programming: Coping with Parallelism", 1986). The count of
+// changes lets an exchange fail that has read an outdated next slot.
 void pushFree(uint32_t slot) noexcept {
     uint64_t head = firstFree.load(std::memory_order_relaxed);
     uint64_t wanted = 0;
@@ -147,7 +149,7 @@ namespace handles {
 
 uint64_t create(const HandleEntry& entry) {
     uint32_t index = 0;
-    if (!takeSlot(index)) fail(Status::LimitExceeded, "there are %u handles already, the most there can be", kSlots);
+    if (!takeSlot(index)) fail(Status::LimitExceeded, "there are %u handles already, which is the maximum", kSlots);
     Slot& slot = slots[index];
     slot.payload.store(entry.payload, std::memory_order_release);
     slot.detail.store(static_cast<uint64_t>(entry.kind) | uint64_t{entry.flags} << 8 | uint64_t{entry.index} << 32,
@@ -183,7 +185,7 @@ Found pin(uint64_t handle, HandleKind kind, HandleEntry& entry) {
         case Pinned::TooMany:
             break;
     }
-    fail(Status::LimitExceeded, "65535 calls use one handle at the same time, the most there can be");
+    fail(Status::LimitExceeded, "65535 calls use one handle at the same time, which is the maximum");
 }
 
 bool pinCancel(uint64_t handle) noexcept {

@@ -35,7 +35,7 @@ enum class Found { Yes, NoHandle, Destroyed, WrongKind };
 
 // Looks a handle up without keeping its object alive.
 Found peek(uint64_t handle, HandleEntry& entry) noexcept;
-// The same, but the object stays until unpin(). Throws LimitExceeded when too many calls use it at once.
+// Like peek(), but the object stays until unpin(). Throws LimitExceeded when too many calls use it at once.
 Found pin(uint64_t handle, HandleKind kind, HandleEntry& entry);
 // Like pin() for a token, without exceptions: returns false when it is no token.
 bool pinCancel(uint64_t handle) noexcept;
@@ -54,7 +54,7 @@ bool destroy(uint64_t handle) noexcept;
 // Ends a handle that is never pinned: a tensor's.
 void release(uint64_t handle) noexcept;
 
-// The state of a pinned token.
+// Returns the state of a pinned token.
 std::atomic<uint64_t>& cancelState(uint64_t handle) noexcept;
 
 }  // namespace handles

@@ -164,7 +164,7 @@ const Operand* TensorUse::observed() const {
     if (!isObserved_) return nullptr;
     // The tensor was shown to one thread only: its callback has ended when the tensor is not in the list any more.
     if (session_->callbackThread.load(std::memory_order_relaxed) != thisThread() || index_ >= session_->observed.size())
-        fail(Status::Busy, "a tensor that a callback of a run is shown is used outside of that callback");
+        fail(Status::Busy, "a tensor that was shown to a callback of a run is used outside of that callback");
     return session_->observed[index_];
 }
 

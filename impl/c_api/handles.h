@@ -1,9 +1,9 @@
 // The objects behind the handles of mnn_c.h, and the access of public functions to them. The opaque types are never
 // defined: a handle is a number of the table (handle_table.h).
 //
-// There are three ways to use a session: always (names, counts, memory: beside any other call), to read (any number at
-// once, but not beside a call that has it alone), alone (runs, resizes, writes, maps). Any other call returns Busy and
-// changes nothing.
+// A call uses a session in one of three ways: always (names, counts, memory: beside any other call), to read (any
+// number of calls at once, but not beside a call that has it alone), alone (runs, resizes, writes, maps). A call that
+// is not admitted returns Busy and changes nothing.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -125,7 +125,7 @@ struct SessionObject {
     std::atomic<const void*> aloneThread{nullptr};  // the call that has the session alone
     // The thread that is in a callback of a run, and may read the session meanwhile.
     std::atomic<const void*> callbackThread{nullptr};
-    std::vector<const Operand*> observed;  // the tensors that this callback is shown
+    std::vector<const Operand*> observed;  // the tensors that are shown to this callback
     const Frame* observedFrame = nullptr;
     const std::unique_ptr<Submission> submission;
     std::unique_ptr<RunQueue> ownQueue;  // null before the first submitted run
@@ -208,7 +208,7 @@ class TensorUse {
     bool isInput() const noexcept { return isInput_; }
     bool isConstant() const noexcept { return isConstant_; }
     size_t index() const noexcept { return index_; }
-    // The tensor that a callback of a run is shown; null for an input or output of the session.
+    // The tensor that is shown to a callback of a run; null for an input or output of the session.
     const Operand* observed() const;
     // For an input, an output or a constant of the session.
     SessionTensor& tensor() const;

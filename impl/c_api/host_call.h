@@ -18,7 +18,7 @@ struct NodeCallbacks {
     mnn_operator_release release = nullptr;  // may be null
 };
 
-// A callback's answer. Texts that callbacks wrote are terminated here.
+// A callback's answer. ask() terminates the text that the callback wrote.
 struct Answer {
     mnn_status status = MNN_OK;
     void* state = nullptr;  // as the callback left it

@@ -17,7 +17,7 @@ const Node& nodeAt(const InterpreterObject& interpreter, size_t index) {
     return interpreter.impl->net->graphs[graph].nodes[node];
 }
 
-// The tensors of an operator that a session can offer.
+// Returns the outputs of an operator that a session can offer: those of the main graph.
 std::span<const int> madeBy(const InterpreterObject& interpreter, size_t index) {
     const Node& node = nodeAt(interpreter, index);
     if (interpreter.ops[index].first != 0) return {};

@@ -1,4 +1,4 @@
-// Version, status names, last error, backends.
+// mnn_version*(), mnn_status_name(), mnn_last_error*(), mnn_backend_*(): the library itself.
 #include <cstdio>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 // A plain array: a thread-local with a destructor would keep the library mapped after dlclose.
 thread_local char lastError[kErrorBytes];
 
-// The largest length up to `limit` that does not cut a UTF-8 sequence.
+// Returns the largest length up to `limit` that does not cut a UTF-8 sequence.
 size_t cutLength(const char* text, size_t length, size_t limit) {
     if (length <= limit) return length;
     while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;

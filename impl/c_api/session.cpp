@@ -26,11 +26,11 @@ mnn_tensor_t* find(const std::vector<SessionTensor>& tensors, const char* name, 
     fail(Status::NotFound, "there is no %s '%s'; there is %s", what, name, known.c_str());
 }
 
-// Writes the cache file where it does not belong to this session, or lacks measurements since it was read or written.
-// Failing to write it is no reason to fail: the next process prepares again.
-void writeCache(SessionObject& session, bool anyway) {
+// Writes the cache file where it does not belong to this session (isForeign), or lacks measurements since it was read
+// or written. A failure to write it is only logged: the next process prepares again.
+void writeCache(SessionObject& session, bool isForeign) {
     const std::string& path = session.cachePath;
-    if (path.empty() || !(anyway || session.impl->measuredMore())) return;
+    if (path.empty() || !(isForeign || session.impl->measuredMore())) return;
     session.impl->measurementsSaved();
     const LogSink& log = session.log->sink;
     try {
@@ -53,9 +53,8 @@ void resize(const mnn_session_t* session, const mnn_resize_options_t& options, c
     const Cancellation cancellation = cancel.cancellation();
     cancellation.check();
     if (!handle->impl->needsResize()) return;
-    const Stopwatch watch;
     handle->impl->resize(cancellation);
-    logPlan(*handle, watch);
+    logPlan(*handle);
     writeCache(*handle, false);
 }
 
@@ -78,7 +77,7 @@ std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig
     object->impl = std::make_unique<Session>(creation.interpreter(), first, later);
     creation.succeeded();
     logCreated(*object, watch, first.cache.size());
-    logPlan(*object, watch);
+    logPlan(*object);
     writeCache(*object, !object->impl->cacheAccepted());
     Session& session = *object->impl;
     for (size_t i = 0; i < session.inputCount(); ++i) object->inputs.push_back({0, session.input(i).name});
@@ -95,7 +94,7 @@ mnn_session_t* createSession(InterpreterObject& net, const std::vector<mnn_sched
     for (size_t i = 0; i < configs.size(); ++i) {
         mnn_cancel_t* own = configs[i].cancel;
         if (own && token && own != token)
-            fail(Status::InvalidValue, "path %zu: cancel is another token than that of an earlier path", i);
+            fail(Status::InvalidValue, "path %zu: cancel differs from the token of an earlier path", i);
         if (own) token = own;
         inPath(i, configs.size(), [&] { wanted.push_back(readConfig(configs[i])); });
     }
@@ -228,8 +227,8 @@ mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
         Shape shape;
         for (size_t i = 0; i < rank; ++i) {
             if (dims[i] < 0)
-                fail(Status::BadRange, "input '%s': extent %zu is %d", handle->inputs[entry.index].name.c_str(), i,
-                     dims[i]);
+                fail(Status::BadRange, "input '%s': extent %zu is %d, which is negative",
+                     handle->inputs[entry.index].name.c_str(), i, dims[i]);
             shape.push(dims[i]);
         }
         handle->impl->resizeInput(entry.index, shape);

@@ -81,11 +81,12 @@ void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cac
     }
 }
 
-void logPlan(SessionObject& session, const Stopwatch& watch) {
+void logPlan(SessionObject& session) {
     const LogSink& log = session.log->sink;
     if (!log.wants(LogLevel::Debug) || session.impl->needsResize()) return;
     const std::vector<OpRecord>& records = session.impl->records();
-    log(LogLevel::Debug, format("plan of %zu operators made in %.1f ms", records.size(), watch.milliseconds()));
+    const double milliseconds = 1e-6 * static_cast<double>(session.impl->statistics().plans.lastNanoseconds);
+    log(LogLevel::Debug, format("plan of %zu operators made in %.1f ms", records.size(), milliseconds));
     session.loggedOperators = logOperators(log, records, {});
 }
 

@@ -8,8 +8,9 @@ namespace mnnc {
 // Reports the backend of each path, the reason if it is not the wanted one, and the cost of the creation. cacheBytes:
 // size of the cache that was offered.
 void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cacheBytes);
-// Reports operators that the wanted backend did not take, one line each, when a creation or a resize made a plan.
-void logPlan(SessionObject& session, const Stopwatch& watch);
+// Reports the time of the last plan, and the operators that the wanted backend did not take, one line each. Called when
+// a creation or a resize has made a plan.
+void logPlan(SessionObject& session);
 
 // Observes one run: if it makes plans, the log gets a message at its end, with new lines about operators. Does nothing,
 // not even count plans, unless the log takes messages of that level.

@@ -1,4 +1,4 @@
-// mnn_session_run(), with options; submitted runs.
+// mnn_session_run*(), mnn_session_submit() and mnn_session_wait().
 #include "c_api/guard.h"
 #include "c_api/session_log.h"
 #include "c_api/submission.h"

@@ -5,9 +5,11 @@ using namespace mnnc;
 
 namespace {
 
-constexpr size_t kInfoSize = sizeof(mnn_state_properties_t);  // of the first version; stays when the struct grows
+// The size of the struct's first version; it stays when the struct grows.
+constexpr size_t kStatePropertiesSize = sizeof(mnn_state_properties_t);
 
-// Converts a length of this interface; one that is too large for int64_t becomes a number that is out of every range.
+// Converts a length of this interface; one that is too large for int64_t becomes INT64_MAX, which is out of every
+// range.
 int64_t rows(uint64_t number) {
     return number > INT64_MAX ? INT64_MAX : static_cast<int64_t>(number);
 }
@@ -22,7 +24,7 @@ void requireState(const Session& session) {
 
 mnn_status mnn_session_state_info(const mnn_session_t* session, mnn_state_properties_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        checkStructSize(required(info, "info").struct_size, kStatePropertiesSize, "info");
         const SessionUse handle(session, Access::Read, "mnn_session_state_info");
         const Session& made = *handle->impl;
         const KeptStates& kept = made.kept();

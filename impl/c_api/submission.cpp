@@ -13,7 +13,7 @@ namespace {
 using Nanoseconds = std::chrono::nanoseconds;
 
 // No process lives longer than this; adding more may overflow the clock.
-constexpr int64_t kLongest = Nanoseconds(std::chrono::hours(24 * 365)).count();
+constexpr int64_t kMaxWait = Nanoseconds(std::chrono::hours(24 * 365)).count();
 
 }  // namespace
 
@@ -82,7 +82,7 @@ mnn_status Submission::wait(const SessionUse& session, int64_t nanoseconds) {
     State expected = Submitted;
     if (!state_.compare_exchange_strong(expected, Waiting, std::memory_order_acq_rel)) {
         if (expected == Waiting) fail(Status::Busy, "mnn_session_wait of this session is under way on another thread");
-        fail(Status::BadState, "no run of this session is to be waited for: mnn_session_submit() comes first");
+        fail(Status::BadState, "this session has no submitted run to wait for: mnn_session_submit() comes first");
     }
     mnn_status status = MNN_OK;
     try {
@@ -115,7 +115,7 @@ void Submission::awaitThread(int64_t nanoseconds) {
     std::unique_lock lock(mutex_);
     if (nanoseconds < 0)
         changed_.wait(lock, ended);
-    else if (!changed_.wait_for(lock, Nanoseconds(std::min(nanoseconds, kLongest)), ended))
+    else if (!changed_.wait_for(lock, Nanoseconds(std::min(nanoseconds, kMaxWait)), ended))
         fail(Status::Timeout, "the submitted run is not over yet");
 }
 

@@ -37,8 +37,8 @@ class Submission final : private RunQueue::Job {
     mnn_run_options_t options_{};
     std::optional<CancelUse> cancel_;
     Cancellation cancellation_;
-    bool onDevice_ = false;      // it has begun and must be ended
-    RunQueue* queue_ = nullptr;  // its thread runs or ends the run; null: wait() ends it
+    bool onDevice_ = false;      // the run has begun on the device and must be ended
+    RunQueue* queue_ = nullptr;  // the queue's thread runs or ends the run; null: wait() ends it
     int process_ = 0;            // the process with that thread
 
     // For runs that a thread ends.

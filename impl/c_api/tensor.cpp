@@ -28,7 +28,7 @@ const Shape& shapeOf(const TensorUse& handle) {
     return session.output(handle.index()).shape;
 }
 
-// The tensor as a caller sees it; throws unless all extents are known.
+// Returns the tensor as a caller sees it; throws unless all extents are known.
 Operand described(const TensorUse& handle) {
     Operand tensor = storageOf(handle);
     tensor.shape = shapeOf(handle);
@@ -80,7 +80,7 @@ void load(const Readable& source, void* data, const HostBuffer& buffer, Format t
     convertElements(copy.data(), buffer.own, data, buffer.type, buffer.count, tensor.name.c_str());
 }
 
-// Row-major values from memory that is bound to the tensor and copied in a run.
+// Returns row-major values from memory that is bound to the tensor and copied in a run.
 Readable fromBinding(const Operand& tensor, const Binding& binding) {
     Readable result{tensor, nullptr, nullptr};
     result.tensor.channelBlock = 1;
@@ -93,7 +93,7 @@ Readable fromBinding(const Operand& tensor, const Binding& binding) {
     return result;
 }
 
-// Values of a tensor that a callback is shown, from the memory of the device.
+// Reads the values of a tensor that is shown to a callback from the memory of the device.
 Readable fromDevice(const TensorUse& handle, const Operand& tensor) {
     const Session& session = *handle.session().impl;
     for (const Path& path : session.paths()) {
@@ -115,7 +115,7 @@ bool inBuffer(const TensorUse& handle, const Bindings& bindings) {
     return handle.isInput() ? bindings.inputBuffer(handle.index()) : bindings.outputBuffer(handle.index());
 }
 
-// The tensor; throws unless its values exist.
+// Returns the tensor; throws unless its values exist.
 Readable readable(const TensorUse& handle) {
     const Operand& tensor = storageOf(handle);
     const void* data = handle.data();
@@ -133,7 +133,7 @@ Readable readable(const TensorUse& handle) {
         if (bindings && bindings->input(handle.index()).copied() && !tensor.empty())
             return fromBinding(tensor, bindings->input(handle.index()));
     } else if (!handle.session().impl->outputReadable(handle.index())) {
-        fail(Status::BadState, "output '%s' has no values before a run", tensor.name.c_str());
+        fail(Status::BadState, "output '%s' has no values before a run succeeds", tensor.name.c_str());
     } else if (bindings && bindings->output(handle.index()).copied() && bindings->delivered(handle.index()) &&
                !tensor.empty()) {
         return fromBinding(tensor, bindings->output(handle.index()));
@@ -279,7 +279,7 @@ mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
         Session& session = *handle.session().impl;
         session.keepMapped(--handle.session().mapped > 0);
         if (mapping.plan != session.plans() || session.needsResize())
-            fail(Status::BadState, "tensor '%s' was resized while it was mapped: what was written is lost",
+            fail(Status::BadState, "tensor '%s' was resized while it was mapped: the written values are lost",
                  storageOf(handle).name.c_str());
         if (!(mapping.access & MNN_MAP_WRITE) || mapping.copy.empty()) return;
         const Operand& target = session.input(handle.index());

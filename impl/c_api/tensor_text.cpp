@@ -1,4 +1,4 @@
-// mnn_tensor_print(): a tensor as text, with brackets as NumPy writes them.
+// mnn_tensor_print(): a tensor as text, in brackets as NumPy's.
 #include <algorithm>
 
 #include "c_api/guard.h"
@@ -44,7 +44,7 @@ class Writer {
   public:
     Writer(const Values& values, size_t edge) : values_(values), edge_(edge) {
         if (values.numbers.empty()) return;
-        walk(0, 0, [&](size_t index) { width_ = std::max(width_, values_.text(index).size()); });
+        visit(0, 0, [&](size_t index) { width_ = std::max(width_, values_.text(index).size()); });
     }
     std::string text() {
         if (values_.rank == 0) return values_.text(0);
@@ -67,10 +67,10 @@ class Writer {
         for (size_t i = count - edge_; i < count; ++i) shown(i);
     }
     template <typename Use>
-    void walk(size_t axis, size_t at, const Use& use) const {
+    void visit(size_t axis, size_t at, const Use& use) const {
         if (axis == values_.rank) return use(at);
         along(
-            axis, [&](size_t i) { walk(axis + 1, at * extent(axis) + i, use); }, [] {});
+            axis, [&](size_t i) { visit(axis + 1, at * extent(axis) + i, use); }, [] {});
     }
     void write(size_t axis, size_t at, std::string& out) const {
         if (axis == values_.rank) {

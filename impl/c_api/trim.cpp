@@ -1,4 +1,4 @@
-// mnn_session_trim().
+// mnn_session_trim(): releases the plans that are not in use, and the memory that only they need.
 #include "c_api/guard.h"
 
 using namespace mnnc;

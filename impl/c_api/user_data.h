@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// Its finalizer is set only when nothing can fail any more.
+// Data of the host. The finalizer is set only when nothing can fail any more.
 struct UserData {
     explicit UserData(void* given) : data(given) {}
     UserData(const UserData&) = delete;

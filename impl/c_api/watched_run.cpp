@@ -22,7 +22,8 @@ class CallbackObserver final : public RunObserver {
     }
     void after(const OpCall& call, const Frame& frame, double deviceMs) override {
         if (options_.after && ask(options_.after, call, call.outputs, frame, deviceMs) == MNN_OP_SKIP)
-            fail(Status::InvalidValue, "MNN_OP_SKIP came back from a callback after operator '%s'",
+            fail(Status::InvalidValue,
+                 "MNN_OP_SKIP came back from the callback after operator '%s', where it is not allowed",
                  call.record.name.c_str());
     }
 

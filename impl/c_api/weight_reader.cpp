@@ -17,7 +17,7 @@ void WeightReader::read(size_t offset, void* out, size_t bytes) const {
         fail(Status::InvalidValue,
              "options.external_weight_reader returned %d for %zu bytes at %zu, which is no status", status, bytes,
              offset);
-    fail(static_cast<Status>(status), "options.external_weight_reader gave %s for %zu bytes at %zu",
+    fail(static_cast<Status>(status), "options.external_weight_reader returned %s for %zu bytes at %zu",
          mnn_status_name(status), bytes, offset);
 }
 

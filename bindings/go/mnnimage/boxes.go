@@ -13,8 +13,8 @@ type Output struct {
 	Shape  []int
 }
 
-// A Box is one that a detector found: its edges in pixels of the picture, its score, and its class, which is -1 where it
-// is not known.
+// A Box is a box that a detector found: its edges in pixels of the picture, its score, and its class, which is -1 where
+// it is not known.
 type Box struct {
 	X1, Y1, X2, Y2, Score float64
 	Class                 int
@@ -33,11 +33,11 @@ type Detector struct {
 	Background               *int     // the class that means no object
 }
 
-// Boxes returns the boxes of one picture, the best one first, at most [MaxBoxes]. boxes has a row, or a column, for each
-// box; scores a number for each box, or one for each class of each box; classes a number for each box. The last two may
-// be nil. Errors: StatusInvalidValue (columns that do not describe a box), StatusBadRange (an extent, the part of the
-// input, the overlap, or values that do not fit their shape), StatusComputeSize (an output that is no table with these
-// columns, or does not have a number for each box).
+// Boxes returns the boxes of one picture, the best one first, at most [MaxBoxes]. boxes has a row, or a column, for
+// each box; scores a number for each box, or one for each class of each box; classes a number for each box. The last
+// two may be nil. Errors: StatusInvalidValue (columns that do not describe a box), StatusBadRange (an extent, the part
+// of the input, the overlap, or values that do not fit their shape), StatusComputeSize (an output that is no table with
+// these columns, or does not have a number for each box).
 func (d *Detector) Boxes(boxes, scores, classes *Output) ([]Box, error) {
 	const op = "Boxes"
 	var detector C.mnn_image_detector_t
@@ -45,7 +45,7 @@ func (d *Detector) Boxes(boxes, scores, classes *Output) ([]Box, error) {
 		return nil, err
 	}
 	if len(d.Columns) > len(detector.columns) {
-		return nil, failf(op, mnn.StatusInvalidValue, "there are %d columns", len(d.Columns))
+		return nil, failf(op, mnn.StatusInvalidValue, "Columns has %d entries, at most %d are allowed", len(d.Columns), len(detector.columns))
 	}
 	for i, column := range d.Columns {
 		detector.columns[i] = C.int32_t(column)

@@ -37,9 +37,9 @@ func ResizeMatrix(fromWidth, fromHeight, toWidth, toHeight int) *[6]float32 {
 	return &[6]float32{x, 0, (x - 1) / 2, 0, y, (y - 1) / 2}
 }
 
-// Convert returns the values of a picture, in the channels of format and with these extents. options may be nil. Errors:
-// StatusBadRange (extents), StatusInvalidValue (filter, wrap or layout; a matrix, mean or scale that is not finite),
-// StatusNotSupported (values in a YUV format, a YUV picture repeated), StatusBufferTooSmall (Pixels).
+// Convert returns the values of a picture, in the channels of format and with these extents. options may be nil.
+// Errors: StatusBadRange (extents), StatusInvalidValue (filter, wrap or layout; a matrix, mean or scale that is not
+// finite), StatusNotSupported (values in a YUV format, a YUV picture repeated), StatusBufferTooSmall (Pixels).
 func Convert[T Value](source *Image, format PixelFormat, width, height int, options *Options) ([]T, error) {
 	const op = "Convert"
 	count, err := (&Image{Format: format, Width: width, Height: height}).byteSize(op)

@@ -1,5 +1,5 @@
-// Package mnnimage makes inputs of nets of pictures: it decodes, crops and resizes them, and converts them into the values
-// of tensors, with the pixels of the official runtime's ImageProcess. It is the Go side of libmnn_c_image.
+// Package mnnimage makes inputs of nets of pictures: it decodes, crops and resizes them, and converts them into the
+// values of tensors, with the pixels of the official runtime's ImageProcess. It is the Go side of libmnn_c_image.
 //
 //	photo, err := mnnimage.Decode(file, mnnimage.RGB)
 //	...

@@ -68,7 +68,8 @@ const (
 type BoxUnit int32
 
 const (
-	UnitGuessed   BoxUnit = 0 // fractions where no coordinate exceeds 2, else pixels
+	// fractions where no edge of a box with a sufficient score exceeds 2 in magnitude, else pixels
+	UnitGuessed   BoxUnit = 0
 	UnitPixels    BoxUnit = 1 // pixels of the input
 	UnitFractions BoxUnit = 2 // fractions of the input
 )

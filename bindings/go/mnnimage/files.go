@@ -1,4 +1,4 @@
-// Files.
+// Reading and writing files of pictures.
 
 package mnnimage
 

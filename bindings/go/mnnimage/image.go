@@ -13,7 +13,7 @@ import (
 	"libmnn-c.example/mnn"
 )
 
-// Channels returns the values of a pixel; 0 for YUV formats and unknown ones.
+// Channels returns the number of values of a pixel; 0 for YUV formats and unknown ones.
 func (f PixelFormat) Channels() int {
 	switch f {
 	case RGBA, BGRA:
@@ -88,8 +88,9 @@ func (m *Image) byteSize(op string) (int, error) {
 	return int(result.number), check(op, result)
 }
 
-// Crop returns a view of the rectangle with the upper left pixel (x, y): it has the pixels of m. Errors: StatusBadRange (a
-// rectangle that is empty or not inside of the picture), StatusNotSupported (a YUV format), StatusBufferTooSmall (Pixels).
+// Crop returns a view of the rectangle with the upper left pixel (x, y): it has the pixels of m. Errors: StatusBadRange
+// (a rectangle that is empty or not inside of the picture), StatusNotSupported (a YUV format), StatusBufferTooSmall
+// (Pixels).
 func (m *Image) Crop(x, y, width, height int) (*Image, error) {
 	const op = "Image.Crop"
 	described, err := m.toC(op)
@@ -155,7 +156,7 @@ func (m *Image) toC(op string) (C.mnn_go_image, error) {
 		return C.mnn_go_image{}, failf(op, mnn.StatusNullArgument, "the picture is nil")
 	}
 	if m.Stride < 0 {
-		return C.mnn_go_image{}, failf(op, mnn.StatusBadRange, "the stride is %d", m.Stride)
+		return C.mnn_go_image{}, failf(op, mnn.StatusBadRange, "the stride is %d, it cannot be negative", m.Stride)
 	}
 	return C.mnn_go_image{
 		format: C.int32_t(m.Format),

@@ -1,6 +1,7 @@
 /*
- * The functions that Go calls. As in the package mnn each makes one call and takes the sentence of a failure along.
- * Memory of Go comes as an argument of its own, because a struct that points to memory of Go cannot be handed to C.
+ * The functions that Go calls. As in the package mnn, each makes one call and returns the error sentence with its
+ * status, because the library keeps it for the thread only. Memory of Go is a separate argument, because a struct that
+ * points to memory of Go cannot be passed to C.
  */
 #ifndef MNN_GO_IMAGE_SHIMS_H
 #define MNN_GO_IMAGE_SHIMS_H
@@ -91,7 +92,7 @@ static inline mnn_go_result go_mnn_image_encode_png(mnn_go_image from, const uin
     return mnn_go_finish(status, needed);
 }
 
-/* `number` is the beginning of the part in the pixels. */
+/* `number` in the result is the offset of the part in the pixels. */
 static inline mnn_go_result go_mnn_image_crop(mnn_go_image from, const uint8_t* pixels, int32_t x, int32_t y,
                                               int32_t width, int32_t height, mnn_go_image* part) {
     mnn_image_t image, view;
@@ -117,7 +118,7 @@ static inline mnn_go_result go_mnn_image_resize(mnn_go_image from, const uint8_t
     return mnn_go_finish(status, 0);
 }
 
-/* `options` may be memory of Go: it has no pointers. */
+/* `options` may lie in memory of Go, because the struct has no pointers. */
 static inline mnn_go_result go_mnn_image_convert(const mnn_image_options_t* options, mnn_go_image from,
                                                  const uint8_t* pixels, mnn_go_values to, uint8_t* data) {
     mnn_image_t source;
@@ -141,7 +142,7 @@ static inline mnn_go_result go_mnn_image_detector_init(mnn_image_detector_t* det
     return mnn_go_finish(mnn_image_detector_init(detector, sizeof *detector), 0);
 }
 
-/* `number` is the count of numbers that were found. */
+/* `number` in the result is the count of numbers that describe the boxes. */
 static inline mnn_go_result go_mnn_image_boxes(const mnn_image_detector_t* detector, const float* boxes,
                                                const float* scores, const float* classes, double* numbers,
                                                size_t capacity) {

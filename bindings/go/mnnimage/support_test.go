@@ -12,7 +12,7 @@ import (
 // colour is a file with two pixels.
 var colour = []byte("P6 2 1 255\n\x0a\x14\x1e\xff\x80\x00")
 
-// inRepository gives the path of a file that the tests need and that lies outside of this module.
+// inRepository returns the path of a file that the tests need and that lies outside of this module.
 func inRepository(t *testing.T, path ...string) string {
 	t.Helper()
 	full := filepath.Join(append([]string{"..", "..", ".."}, path...)...)
@@ -42,7 +42,7 @@ func mustBe(t *testing.T, err error, status mnn.Status) {
 	}
 }
 
-// picture makes one whose bytes differ.
+// picture makes a picture whose bytes differ.
 func picture(t *testing.T, format PixelFormat, width, height int) *Image {
 	t.Helper()
 	image, err := New(format, width, height)

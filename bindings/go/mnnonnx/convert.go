@@ -30,7 +30,7 @@ type Options struct {
 	DataFolder     string // of external data of a model in memory
 	FollowLinks    bool   // external data may lie behind a link that leads out of the folder of the model
 	WeightsBeside  bool   // large arrays are stored in Output with ".weight" behind it, and in Result.Weights
-	MaxMemoryBytes uint64 // the maximum for constants; 0: 1 GiB, and 8 times the model
+	MaxMemoryBytes uint64 // the maximum for constants; 0: 1 GiB plus 8 times the model
 
 	// Progress is called with the number of nodes that are read, and their total, on the goroutine of the call. false ends
 	// the conversion with StatusCallbackStop. A panic ends it, too, and is raised again.
@@ -119,7 +119,7 @@ func (m *memory) text(s string) *C.char {
 	return copied
 }
 
-// name copies a name, which must not contain a zero byte: it would hide the rest.
+// name copies a name, which must not contain a zero byte, because that would hide the rest of the name.
 func (m *memory) name(op, s string) (*C.char, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return nil, failf(op, mnn.StatusInvalidValue, "the name %q has a zero byte", s)
@@ -270,7 +270,7 @@ func convert(ctx context.Context, op string, path *C.char, data []byte, options 
 	return read(op, result, options.Output, &c)
 }
 
-// tokenOf makes a token that ctx triggers; 0 where ctx never ends.
+// tokenOf returns a token that ctx triggers, and the function that destroys it; 0 where ctx never ends.
 func tokenOf(ctx context.Context, op string) (C.uintptr_t, func(), error) {
 	if ctx.Done() == nil {
 		return 0, func() {}, nil

@@ -62,7 +62,7 @@ func node(opType, output string, inputs ...string) []byte {
 	return field(1, join(body, field(2, []byte(output)...), field(4, []byte(opType)...))...)
 }
 
-// value is [batch, columns].
+// value returns the description of a value of the shape [batch, columns].
 func value(name string, columns byte) []byte {
 	shape := join(field(1, field(2, []byte("batch")...)...), field(1, integer(1, columns)...))
 	tensor := join(integer(1, 1), field(2, shape...))
@@ -94,7 +94,7 @@ func constant(data []byte) []byte {
 
 var layers = join(node("MatMul", "h", "x", "w"), node("Relu", "y", "h"))
 
-// product is x [batch, 64] times a matrix -> h -> Relu -> y [batch, 32].
+// product returns a model: x [batch, 64] times a matrix -> h -> Relu -> y [batch, 32].
 func product() []byte { return model(layers, 32, constant(field(9, matrix()...))) }
 
 func mustBeRight(t *testing.T, net *mnn.Interpreter, most float64) {
@@ -259,7 +259,7 @@ func TestProgressAndContexts(t *testing.T) {
 		}()
 		_, _ = ConvertMemory(ctx, product(), &Options{Progress: func(_, _ uint64) bool { panic("enough") }})
 	}()
-	// Ended in the middle, and before.
+	// The conversion is cancelled while it runs, and before it begins.
 	ending, end := context.WithCancel(ctx)
 	_, err = ConvertMemory(ending, manyNodes(), &Options{Progress: func(done, _ uint64) bool {
 		end()
@@ -275,7 +275,7 @@ func TestProgressAndContexts(t *testing.T) {
 	mustBe(t, err, mnn.StatusNullArgument)
 }
 
-// manyNodes is a chain of 20,000 nodes with names of their own.
+// manyNodes returns a model that is a chain of 20,000 nodes with different names.
 func manyNodes() []byte {
 	var nodes []byte
 	last := "x"

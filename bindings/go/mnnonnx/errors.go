@@ -1,4 +1,4 @@
-// Errors.
+// The errors of conversions.
 
 package mnnonnx
 

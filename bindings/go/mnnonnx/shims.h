@@ -1,6 +1,7 @@
 /*
- * The functions that Go calls: those of shims_generated.h, and here those that are not one call each. As in the package
- * mnn each takes the sentence of a failure along, and handles are numbers.
+ * The functions that Go calls: those of shims_generated.h, and here those that need more than one call. As in the
+ * package mnn, a function that can fail returns the error sentence with its status, because the library keeps it for
+ * the thread only. Handles are numbers.
  */
 #ifndef MNN_GO_ONNX_SHIMS_H
 #define MNN_GO_ONNX_SHIMS_H
@@ -26,7 +27,7 @@ static inline void go_mnn_cancel_destroy(uintptr_t token) {
 
 /* ---- Conversions ---- */
 
-/* In progress.go. */
+/* Defined in progress.go. */
 extern int32_t mnnOnnxProgress(uintptr_t watch, uint64_t done, uint64_t total);
 
 static inline int32_t mnn_go_onnx_progress(void* watch, uint64_t done, uint64_t total) {

@@ -24,7 +24,7 @@ WINDOWS = sys.platform == "win32"
 
 
 def ctrl_c_after(seconds):
-    """A timer that sends what Ctrl-C sends to this process. Windows ends a process that os.kill() sends a signal to."""
+    """Returns a timer that sends SIGINT to this process, as Ctrl-C does. On Windows os.kill() would end the process."""
     if WINDOWS:
         return threading.Timer(seconds, signal.raise_signal, (signal.SIGINT,))
     return threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))

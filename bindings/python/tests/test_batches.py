@@ -200,7 +200,7 @@ class Failures(Folder):
         np.testing.assert_array_equal(table["digit"][good], self.wanted(20, 4).argmax(1)[good])
         self.assertTrue(np.isnan(table["scores"][[3, 4, 19]]).all())
         self.assertEqual((predict.counts.rows, predict.counts.failed_rows), (20, 3))
-        table = predict({"id": np.arange(2), "file": files[3:5]})  # none is good
+        table = predict({"id": np.arange(2), "file": files[3:5]})  # no row succeeds
         self.assertEqual((table["scores"].shape, table["scores"].dtype, list(table["digit"])), ((2, 10), np.float32, [0, 0]))
         self.assertNotIn("", table["error"])
         table = predict({"id": np.arange(0), "file": files[:0]})
@@ -268,7 +268,7 @@ class Machine(Folder):
 
     def test_the_folder(self):
         self.folder.mkdir(mode=0o700)
-        if not WINDOWS:  # its folders have no such rights
+        if not WINDOWS:  # there, folders have no such rights
             self.folder.chmod(0o777)
             self.assertRaisesRegex(PermissionError, "MNN_C_NODE_FOLDER", _node.folder)
         self.folder.chmod(0o700)

@@ -76,7 +76,7 @@ class Cancelling(Test):
                 if session.statistics.failed_runs > failed:
                     break
             self.assertEqual(session.statistics.failed_runs, failed + 1)
-            session.execute(cancel=token)  # nothing of it is left
+            session.execute(cancel=token)  # the trigger of Ctrl-C is gone
         self.assertEqual(signal.set_wakeup_fd(-1), -1)
 
     def test_another_handler_decides_by_itself(self):
@@ -254,7 +254,7 @@ class Operators(Test):
 
 
 class Pooling(mnn_c.HostBackend):
-    """Takes the poolings, and the convolution that ends the digits model, which is a product."""
+    """Computes the poolings, and the convolution that ends the digits model, which is a matrix product."""
 
     def __init__(self):
         self.fails, self.asked, self.computed = None, set(), []

@@ -70,7 +70,7 @@ class Images(Test):
         found = image.boxes([[0.1, 0.5, 0.5, 0.75]], edges, scores=[0.5], classes=[7], part=(0, 5, 30, 5), **sizes)
         self.assertTrue(np.allclose(found, [[6, 0, 30, 20, 0.5, 7]]), found)
         self.assertEqual(image.boxes(np.zeros((0, 4)), edges, scores=[], **sizes).shape, (0, 6))
-        with self.assertRaisesRegex(mnn_c.errors.InvalidValueError, "of y and h"):
+        with self.assertRaisesRegex(mnn_c.errors.InvalidValueError, "likewise y1"):
             image.boxes([[1, 2, 3]], edges[:3], **sizes)
         with self.assertRaisesRegex(mnn_c.errors.ComputeSizeError, "2 boxes"):
             image.boxes([[1, 2, 3, 4]] * 2, edges, classes=[1, 2, 3], scores=[1, 1], **sizes)

@@ -275,7 +275,7 @@ class Information(Test):
         self.assertEqual(".".join(map(str, mnn_c.version_numbers())), mnn_c.version())
         self.assertEqual(mnn_c.abi_version(), mnn_c.version_numbers()[:2])
         self.assertIn(("cpu", mnn_c.Forward.CPU), mnn_c.backends())
-        # The lowest that a build can have.
+        # A build has one of these as its lowest instruction set.
         self.assertTrue({"portable", "sse4", "neon"} & set(mnn_c.cpu().isas))
         self.assertEqual(bool(mnn_c.devices()), mnn_c.missing_reason() == "")
 

@@ -8,7 +8,7 @@ from support import Test, mnn_c, net_of_tests
 
 
 def token(session, number, past):
-    """A run of one token behind `past` ones; the results of the causal attention."""
+    """Runs one token after `past` others and returns the results of the causal attention."""
     shapes = {"q": (1, 1, 4, 8), "k": (1, 1, 2, 8), "v": (1, 1, 2, 5)}
     session.resize({**shapes, "mask": (2, 1, 1, past + 1)})
     for name, shape in shapes.items():
@@ -31,7 +31,7 @@ class States(Test):
         saved = one.save_state()
         expected = token(one, 7, 3)
 
-        token(other, 9, 0)  # plans, and is overwritten
+        token(other, 9, 0)  # plans the session; load_state() replaces its state
         other.load_state(saved)
         np.testing.assert_array_equal(token(other, 7, 3), expected)
         other.erase_state(3, 4)

@@ -99,7 +99,7 @@ class Submitted(Test):
         pending.wait()
         self.assertRaises(errors.BadHandleError, pending.result)
         session = self.slow()
-        session.submit()  # it is waited for
+        session.submit()  # the end of the Pending waits for it
         gc.collect()
         session.execute()
         pending = self.net().session().submit({"image": images(2)})
@@ -116,7 +116,7 @@ class Submitted(Test):
                 pending = session.submit()
         timer.join()
         try:
-            pending.wait()  # what the signal did not end
+            pending.wait()  # the signal may not have ended the run
         except errors.CancelledError:
             pass
         self.assertTrue(pending.done())

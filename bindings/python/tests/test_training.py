@@ -77,7 +77,7 @@ class Training(Test):
         return losses
 
     def right(self, net):
-        """Returns the fraction of the digits, which no step has seen, that the net recognises."""
+        """Returns the fraction of the held-out digits that the net recognises."""
         with net.session(outputs=["probabilities"]) as session:
             chances = session.run({"images": images()[440:]})["probabilities"]
         self.assertEqual(chances.shape, (100, 10))

@@ -38,7 +38,7 @@ fn feature(name: &str) -> bool {
     env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
-/// The libraries to link: each precedes those that it needs.
+/// The libraries to link; each precedes the libraries that it needs.
 fn libraries() -> Vec<&'static str> {
     let mut names = Vec::new();
     if feature("ONNX") {

@@ -55,7 +55,7 @@ class CpuProperties(Structure):
 LogCallback = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 
-# Is called when a user_data will not be used again.
+# A function that the library calls once when it will not use a user_data any more.
 Finalizer = CFUNCTYPE(None, c_void_p)
 
 
@@ -236,7 +236,7 @@ Allocate = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t)
 Release = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_size_t)
 
 
-# Locks or unlocks a queue of Vulkan.
+# Locks or unlocks a Vulkan queue.
 QueueCallback = CFUNCTYPE(None, c_void_p)
 
 
@@ -399,11 +399,11 @@ class OpInfo(Structure):
     ]
 
 
-# Is called around each operator of a run, on the thread that runs.
+# A function that the library calls around each operator of a run, on the thread that runs.
 OpCallback = CFUNCTYPE(c_int32, c_void_p, POINTER(OpInfo), POINTER(c_void_p), c_size_t)
 
 
-# Is called when a run has ended, also when it failed, on the thread that completed it.
+# A function that the library calls when a run has ended, also when it failed, on the thread that completed it.
 RunCallback = CFUNCTYPE(None, c_void_p, c_int32)
 
 

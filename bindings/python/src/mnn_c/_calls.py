@@ -14,7 +14,7 @@ Struct = TypeVar("Struct", bound=ctypes.Structure)
 
 
 def encode(text: str, what: str) -> bytes:
-    """UTF-8 for the library. Names of a model that are not UTF-8 come back as they were decoded."""
+    """Returns UTF-8 for the library. Names of a model that are not UTF-8 get the bytes that decode() read."""
     data = text.encode("utf-8", "surrogateescape")
     if b"\0" in data:
         raise ValueError(f"{what} contains a zero byte: {text!r}")

@@ -38,7 +38,7 @@ class Closable:
         if value:
             status = self._destroy(byref(c_void_p(value)))
             if status:
-                self._value = value  # it is in use, and stays usable
+                self._value = value  # the object is in use, and stays usable
                 check(status)
 
     def __enter__(self: Self) -> Self:

@@ -73,11 +73,9 @@ class BoxColumn(IntEnum):
 
 
 class BoxUnit(IntEnum):
-    """MNN_IMAGE_UNIT_*: the unit of coordinates: pixels of the input, fractions of it, or whichever the numbers
-    suggest: fractions where none exceeds 2.
-    """
+    """MNN_IMAGE_UNIT_*: the unit of coordinates."""
 
-    GUESSED = 0  # fractions where no coordinate exceeds 2, else pixels
+    GUESSED = 0  # fractions where no edge of a box with a sufficient score exceeds 2 in magnitude, else pixels
     PIXELS = 1  # pixels of the input
     FRACTIONS = 2  # fractions of the input
 

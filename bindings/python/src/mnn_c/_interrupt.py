@@ -1,8 +1,8 @@
 """Ctrl-C: it ends a call of the library that the main thread is in, which then raises KeyboardInterrupt.
 
-Python calls its handlers of signals between two of its own instructions, so not during a call of the library. For the
-time of such a call, signal.set_wakeup_fd() has Python write the numbers of signals to a socket at once. A thread that
-sleeps at its other end triggers the token of the call. Only Python's own handler of SIGINT, which raises
+Python calls its handlers of signals between two of its own instructions, so not during a call of the library. During
+such a call, signal.set_wakeup_fd() makes Python write the numbers of signals to a socket at once. A thread that
+sleeps at the other end of the socket triggers the token of the call. Only Python's own handler of SIGINT, which raises
 KeyboardInterrupt, is helped in this way: a program with another handler decides by itself what ends its calls.
 """
 
@@ -59,7 +59,8 @@ class _Watcher:
         try:
             while True:
                 status = function(token._handle)
-                # Python calls the handler here at the latest. It raises KeyboardInterrupt, unless it did so in a callback.
+                # Python calls the handler here at the latest. It raises KeyboardInterrupt, unless it did so in a
+                # callback.
                 if kept():
                     raised = take() if status == 0 else None
                     if raised is not None:
@@ -86,7 +87,7 @@ def _write(descriptor: int, data: bytes) -> None:
     try:
         end.send(data)
     finally:
-        end.detach()  # it belongs to another
+        end.detach()  # the descriptor belongs to other code
 
 
 _watcher: Optional[_Watcher] = None

@@ -1,5 +1,5 @@
-"""Finds and opens libmnn_c and the libraries beside it: that of an environment variable, else the one inside of the package,
-else the system's."""
+"""Finds and opens libmnn_c and the libraries beside it: the file that an environment variable names, else the one
+inside of the package, else the system's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME = file_of()
 
 
 def candidates() -> List[str]:
-    """Returns the places where libmnn_c is searched, in this order."""
+    """Returns the places to search for libmnn_c, in this order."""
     chosen = os.environ.get("MNN_C_LIBRARY")
     if chosen:
         return [chosen]
@@ -34,7 +34,7 @@ def candidates() -> List[str]:
 def load(path: str, variable: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> Any:
     """Opens a library and declares its functions."""
     name = pathlib.Path(path).name.partition(".")[0]
-    # With a folder in its name, Windows searches what the library needs beside it.
+    # Windows searches the folder of an absolute path for the libraries that the file needs, too.
     path = os.path.abspath(path) if os.path.dirname(path) else path
     try:
         library = ctypes.CDLL(path)
@@ -56,7 +56,8 @@ def load(path: str, variable: str, functions: Dict[str, Tuple[Any, List[Any]]]) 
 
 
 def load_beside(part: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> Any:
-    """Opens libmnn_c_image or libmnn_c_onnx: that of its variable, else the one beside libmnn_c, else the system's."""
+    """Opens libmnn_c_image or libmnn_c_onnx: the file of its variable, else the one beside libmnn_c, else the
+    system's."""
     variable, name = f"MNN_C_{part.upper()}_LIBRARY", file_of(part)
     beside = pathlib.Path(candidates()[0]).parent / name
     chosen = os.environ.get(variable) or (str(beside) if beside.exists() else name)

@@ -1,7 +1,7 @@
 """Files that the processes of one machine share: copies of models, and prepared weights.
 
-They lie in one folder of the user's, under names that are digests of their contents, so any process may use what another
-one made, and what is damaged or missing is made again. Files that nothing used for a week are removed.
+They lie in one folder of the user, under names that are digests of their contents, so any process may use the files of
+another one. Damaged or missing files are made again. Files that nothing used for a week are removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNUSED_SECONDS = 7 * 24 * 3600
 def folder() -> str:
     """Returns the folder: that of MNN_C_NODE_FOLDER, else one in the system's folder for temporary files."""
     chosen = os.environ.get("MNN_C_NODE_FOLDER")
-    if sys.platform == "win32":  # the folder for temporary files, whose rights this one gets, is the user's
+    if sys.platform == "win32":  # the folder inherits the rights of the user's folder for temporary files
         path = chosen or os.path.join(tempfile.gettempdir(), "mnn_c")
         os.makedirs(path, exist_ok=True)
         return path
@@ -45,9 +45,10 @@ def folder() -> str:
 
 @contextlib.contextmanager
 def locked(name: str) -> Iterator[str]:
-    """Holds the lock of a file of the folder, against every other process of the machine; gives the file's path.
+    """Holds the lock of a file of the folder against every other process of the machine; yields the path of the file.
 
-    Where sweep() takes an old lock away from a process that waits for it, two processes write the same contents, one after another.
+    Where sweep() takes an old lock away from a process that waits for it, two processes write the same contents, one
+    after another.
     """
     path = os.path.join(folder(), name)
     lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT, 0o600)  # a child process does not inherit it
@@ -62,7 +63,7 @@ def _await_lock(file: int) -> None:
     if sys.platform == "win32":
         while True:
             with contextlib.suppress(OSError):
-                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # what waits for a lock looks once a second, and gives up
+                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # LK_LOCK would look only once a second, and give up
                 return
             time.sleep(0.02)
     else:
@@ -78,7 +79,7 @@ def write(path: str, data: Any) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if sys.platform != "win32":  # there, what may not be written cannot be replaced or removed either
+        if sys.platform != "win32":  # there, a read-only file cannot be replaced or removed
             os.chmod(part, 0o400)
         os.replace(part, path)
     finally:
@@ -96,8 +97,8 @@ def use(path: str) -> bool:
 
 
 def sweep(seconds: float = UNUSED_SECONDS) -> None:
-    """Removes files that were not used for that long. A process that has one mapped keeps its contents; on Windows the file
-    stays, too."""
+    """Removes files that were not used for that long. A process that has one mapped keeps its contents; on Windows the
+    file stays, too."""
     oldest = time.time() - seconds
     for entry in os.scandir(folder()):
         with contextlib.suppress(FileNotFoundError, *((PermissionError,) if sys.platform == "win32" else ())):
@@ -107,10 +108,10 @@ def sweep(seconds: float = UNUSED_SECONDS) -> None:
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model that each machine copies once, from where `fetch` finds it, into a file that all its processes map.
+    """A model that each machine fetches once into a file that all its processes map.
 
-    It is pickled as its digest and `fetch`, which gives the contents by what their files' names end in: "" for the model,
-    ".weight" for its external weights.
+    It is pickled as its digest and `fetch`, which returns the contents by the endings of their files' names: "" for the
+    model, ".weight" for its external weights.
     """
 
     digest: str

@@ -1,4 +1,5 @@
-"""Models of this process: sessions of equal models share one interpreter and one runtime, and so one copy of the weights."""
+"""Models of this process: sessions of equal models share one interpreter and one runtime, and so one copy of the
+weights."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class ProcessModel:
 
     def __init__(self, path: str, threads: int) -> None:
         self.interpreter = Interpreter(path, load_mode=Load.MAPPED)
-        if sys.platform == "win32":  # no file is mapped in the place of memory there
+        if sys.platform == "win32":  # there, files cannot be mapped in place of memory
             self.runtime = Runtime(threads)
         else:
             self.weights = SharedWeights()

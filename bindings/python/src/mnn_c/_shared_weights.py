@@ -1,9 +1,9 @@
 """Prepared weights that lie in memory once for all processes of a machine.
 
-Weights of convolutions and matrix products are stored in another order than the file's, which depends on the processor, so
-mapping the file does not share them. They are the same in each process, though: after its first session is planned, a
-process looks for a file of the machine's folder with the contents of each of its blocks of memory, makes it if there is none,
-compares, and maps the file in the block's place. A page that is written later becomes the process's own again.
+Weights of convolutions and matrix products are stored in another order than the file's, which depends on the processor,
+so mapping the file does not share them. They are the same in each process, though: after its first session is planned,
+a process looks for a file of the machine's folder with the contents of each of its blocks of memory, makes it if there
+is none, compares, and maps the file in the block's place. A page that is written later becomes the process's own again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
 _libc.free.argtypes = [ctypes.c_void_p]
 
 _FAILED = ctypes.c_void_p(-1).value
-_MAP_FIXED = 0x10  # Python's mmap does not have it
+_MAP_FIXED = 0x10  # Python's module mmap does not have this constant
 _READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 
 
@@ -37,9 +37,9 @@ class SharedWeights(Allocator):
     """The memory of a runtime. share() maps its weights into memory once for all processes of the machine."""
 
     def __init__(self, smallest: int = 64 * 1024) -> None:
-        """smallest: the size in bytes from which on a block is worth a file."""
+        """smallest: the size in bytes of the smallest block that is worth a file."""
         self._smallest = smallest
-        self._sizes: Dict[int, int] = {}  # of the mapped blocks, by their addresses
+        self._sizes: Dict[int, int] = {}  # sizes of the mapped blocks, by their addresses
         self._lock = threading.Lock()
         self.shared_bytes = 0
 

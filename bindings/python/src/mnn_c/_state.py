@@ -14,11 +14,12 @@ from .info import StateInfo
 
 
 class Stateful(Described):
-    """The part of a session that is about its state. A row is what is kept of one token."""
+    """The part of a session that handles its state. A row is the state of one token."""
 
     @property
     def state(self) -> StateInfo:
-        """The state now. A run adds as many rows as its inputs have tokens; one that fails leaves the state as it was."""
+        """The state now. A run adds as many rows as its inputs have tokens; one that fails leaves the state as it
+        was."""
         with self._lock:
             struct = _calls.filled(_abi.StateProperties, C.mnn_session_state_info, self._handle)
         return value_of(struct, StateInfo)  # type: ignore[no-any-return]
@@ -29,16 +30,16 @@ class Stateful(Described):
             check(C.mnn_session_state_reset(self._handle))
 
     def erase_state(self, begin: int, end: int) -> None:
-        """Removes the rows from `begin` to before `end`; those behind them move up."""
+        """Removes the rows from `begin` to before `end`; the rows behind them move up."""
         if begin < 0 or end < 0:
-            raise ValueError("rows are counted from 0")
+            raise ValueError(f"the rows are {begin} to {end}; they cannot be negative")
         with self._lock:
             check(C.mnn_session_state_erase(self._handle, begin, end))
 
     def reserve_state(self, length: int) -> None:
         """Allocates memory for `length` rows in total, so that runs up to this length allocate none."""
         if length < 0:
-            raise ValueError("a length is not negative")
+            raise ValueError(f"the length is {length}; it cannot be negative")
         with self._lock:
             check(C.mnn_session_state_reserve(self._handle, length))
 
@@ -51,7 +52,7 @@ class Stateful(Described):
         """Copies the state to another session of the same model, which goes on from there."""
         first: Any
         second: Any
-        # In one order, whichever is the source: two calls do not wait for each other.
+        # The order of locking does not depend on which one is the source, so two calls cannot deadlock.
         first, second = sorted((self, target), key=id)
         with first._lock, second._lock:
             check(C.mnn_session_state_copy(self._handle, target._handle))

@@ -25,7 +25,7 @@ Input = Union[RowsOf, Array]
 Output = RowsOf
 
 DEFAULT_ROWS = 32
-# Errors that may not occur again with a new session. All others would.
+# Errors that may not occur again with a new session. All others would occur again.
 PASSING = (_errors.OutOfMemoryError, _errors.DeviceLostError, _errors.DriverError)
 
 
@@ -48,18 +48,21 @@ class Counts:
 class Predictor:
     """Runs a model over batches, which are columns of as many rows each. It belongs to one thread at a time.
 
-    model: the path of a file that does not change while it is in use, or a StoredModel (mnn_c.ray.put, mnn_c.spark.store).
-    inputs: for each input of the model a column, a function of the batch that gives its rows, or an array that is the same
-        for all rows; those that are left out are columns of the inputs' names. Rows are reshaped where the model's rows
-        have as many elements in another shape.
+    model: the path of a file that does not change while it is in use, or a StoredModel (mnn_c.ray.put,
+        mnn_c.spark.store).
+    inputs: for each input of the model a column, a function of the batch that gives its rows, or an array that is the
+        same for all rows; those that are left out are columns of the inputs' names. Rows are reshaped where the model's
+        rows have as many elements in another shape.
     outputs: the new columns: an output of the model, or a function of all outputs that gives the column's rows. None: a
         column for each output.
-    keep: columns of the batch that the result has, too; None: all.
-    rows: how many rows a run takes. All runs take as many, with copies of the last row where there are fewer, so a row's
-        result does not depend on the batch that it came in. None: what the model declares if that is above 1, else 32.
-    retries: how often a run that failed for lack of memory or for a lost GPU is tried again, each time with a new session.
-    errors: "raise", or "rows": rows whose input cannot be converted or run get zeros, or NaN, in the new columns, and the
-        sentence in a column `error`, which is "" for the others.
+    keep: columns of the batch that the result keeps; None: all.
+    rows: how many rows a run takes. All runs take as many, with copies of the last row where there are fewer, so a
+        row's result does not depend on the batch that it came in. None: what the model declares if that is above 1,
+        else 32.
+    retries: how often a run that failed for lack of memory or for a lost GPU is tried again, each time with a new
+        session.
+    errors: "raise", or "rows": rows whose input cannot be converted or run get zeros, or NaN, in the new columns, and
+        the sentence in a column `error`, which is "" for the others.
     threads: CPU threads of a run.
     progress: called after each batch with its Counts.
     config, fields: how sessions run: forward_type, precision, ...

@@ -1,4 +1,4 @@
-"""Cancellation tokens: end loads, creations, resizes and runs from another thread."""
+"""Cancellation tokens, which end loads, creations, resizes and runs from another thread."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CancelToken(Closable):
             check(C.mnn_cancel_reset(self._handle))
 
     def _interrupted(self) -> None:
-        """Removes the trigger of Ctrl-C, but not one of the program."""
+        """Removes the trigger of Ctrl-C, but not a trigger of the program."""
         with self._lock:
             if not self._triggered:
                 C.mnn_cancel_reset(self._value)

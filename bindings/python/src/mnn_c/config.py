@@ -41,7 +41,7 @@ class SessionConfig:
     source_operators: Tuple[str, ...] = ()
     sink_operators: Tuple[str, ...] = ()
     fp32_operators: Tuple[str, ...] = ()
-    operator_backends: Tuple[int, ...] = ()  # Forward, also of backends that a runtime was given
+    operator_backends: Tuple[int, ...] = ()  # members of Forward, and numbers that Runtime.add_backend() returned
 
 
 def _number(config: SessionConfig, name: str) -> int:

@@ -78,9 +78,10 @@ def cpu() -> Cpu:
 
 
 def calibrate(isa: Optional[str] = None, *, cancel: Optional[CancelToken] = None) -> str:
-    """Measures the costs with which the library chooses between algorithms on this CPU: cpu_costs of a Runtime.
+    """Measures the costs by which the library chooses between algorithms on this CPU, and returns them as text, the
+    cpu_costs of a Runtime.
 
-    isa names the instruction set to measure, None the best. It takes a second, in which nothing else should run.
+    isa names the instruction set to measure; None is the best one. It takes a second, in which nothing else should run.
     """
     name = None if isa is None else _calls.encode(isa, "isa")
     needed = c_size_t()

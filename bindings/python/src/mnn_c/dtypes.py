@@ -28,7 +28,7 @@ _DTYPES: Dict[int, "np.dtype[Any]"] = {int(kind): np.dtype(name) for name, kind 
 
 
 def dtype_of(element_type: int) -> "np.dtype[Any]":
-    """Returns NumPy's type for MNN_TYPE_*. It has no bfloat16: such tensors are read and written as float32."""
+    """Returns NumPy's type for MNN_TYPE_*. NumPy has no bfloat16, so such tensors are read and written as float32."""
     if element_type == ElementType.BFLOAT16:
         return np.dtype(np.float32)
     try:
@@ -60,7 +60,7 @@ def elements(value: Any) -> Tuple[Array, ElementType]:
             if array.size and int(array.max()) > np.iinfo(np.int64).max:
                 raise OverflowError(f"{array.max()} of an array of uint64 does not fit int64")
             array = array.astype(np.int64)
-        elif name == "bfloat16":  # that of ml_dtypes
+        elif name == "bfloat16":  # the type of the package ml_dtypes
             array = array.astype(np.float32)
         else:
             raise TypeError(f"an array of type {name} cannot be an input; the types are {', '.join(_TYPES)}")

@@ -13,8 +13,8 @@ class ElementType(IntEnum):
     mnn_tensor_read_as() convert. A bool is one byte. An input that the model declares as half is
     ElementType.FLOAT16. So is an output that a cast to half produces, or that the file's description of the tensor
     declares as half. Inside a session both are floats: each write, read, map and run over bound memory converts
-    them. An element of an output that is finite but beyond 65519 can be read only as float, not as half
-    (InputDataError).
+    them. An element that is finite but beyond 65519, of an output or written by mnn_tensor_write_as(), can be read
+    only as float, not as half (InputDataError).
     """
 
     FLOAT32 = 1  # 32 bits
@@ -54,9 +54,9 @@ class Forward(IntEnum):
 class Precision(IntEnum):
     """MNN_PRECISION_*: how numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a
     CPU with products of bf16 (AVX512-BF16, FEAT_BF16 of Arm) rounds the operands of convolutions and matrix products
-    to bf16 (sums, tensors and everything else stay fp32; first layers and short sums too); a CPU of Arm that has
-    fp16 arithmetic alone rounds these operands to fp16, where numbers from 65520 on become infinite, and adds up to
-    32 products at a time in fp16; other CPUs compute as in NORMAL. A GPU stores tensors and weights as fp16 where it
+    to bf16 (sums, tensors, first layers and products with short sums stay fp32); a CPU of Arm that has fp16
+    arithmetic alone rounds these operands to fp16, where numbers from 65520 on become infinite, and adds up to 32
+    products at a time in fp16; other CPUs compute as in NORMAL. A GPU stores tensors and weights as fp16 where it
     can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW.
     """
 
@@ -90,13 +90,13 @@ class GpuMode(IntFlag):
 
 class Memory(IntEnum):
     """MNN_MEMORY_*: how weights are kept in memory. LOW: weights of convolutions stay quantised where the model
-    stores them as int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI, AVX2 without
-    AVX-512 or Arm's dot product multiplies the codes directly instead, with inputs rounded to 16 bits, unless the
-    precision is HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the largest value. A CPU
-    with AMX does so in its matrix unit where many pixels or tokens are computed at once; the results are the same.
-    On the CPU, float weights of 3x3 convolutions are not stored in the larger form that a faster algorithm needs; a
-    run makes this form for a part of them at a time: a third less memory for residual nets, up to a third more time.
-    HIGH means NORMAL.
+    stores them as int8 or int4 codes, on the CPU and on Vulkan. A run expands them. A CPU with AVX512-VNNI, AVX2
+    without AVX-512 or Arm's dot product multiplies the codes directly instead, with inputs rounded to 16 bits,
+    unless the precision is HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the largest
+    value. A CPU with AMX does so in its matrix unit where many pixels or tokens are computed at once; the results
+    are the same. On the CPU, float weights of 3x3 convolutions are not stored in the larger form that a faster
+    algorithm needs; a run makes this form for a part of them at a time: a third less memory for residual nets, up to
+    a third more time. HIGH means NORMAL.
     """
 
     NORMAL = 0  # the default
@@ -146,8 +146,8 @@ class LogLevel(IntEnum):
     WARNING = 2  # a request was not met completely, e.g. a cache file cannot be written
     # loads and creations with their times, a fallback to another backend (of a session, or of each path), the cache
     INFO = 3
-    # each plan of a resize with its time, the plans that a run made; each operator that the wanted backend did not
-    # take, with the reason; when a run plans again, those that are new
+    # each plan of a creation or a resize with its time, the plans that a run made; each operator that the wanted
+    # backend did not take, with the reason; when a run plans again, those that are new
     DEBUG = 4
 
 

@@ -60,8 +60,8 @@ def _described(format: int, width: int, height: int) -> _image_abi.Image:
 
 
 def _view(pixels: Pixels, format: PixelFormat) -> Tuple[_image_abi.Image, Pixels]:
-    """Returns a picture over the memory of an array, which must live as long, and that array: a copy where it cannot be
-    used."""
+    """Returns a picture over the memory of an array, which must live as long, and that array: a copy where `pixels`
+    cannot be used in place."""
     array = np.asarray(pixels)
     if array.dtype != np.uint8:
         raise TypeError(f"pixels are uint8, these are {array.dtype}")
@@ -175,7 +175,7 @@ def convert(
     (height, width, channels) with layout NHWC.
 
     pixels: (height, width, channels); for YUV formats all bytes, and `source_size` is their (width, height).
-    matrix: six numbers, from (x, y, 1) of a pixel of the result to its place in the picture; none: the same place.
+    matrix: six numbers that map (x, y, 1) of a pixel of the result to its place in the picture; none: the same place.
     mean, scale: a number, or one for each channel of the result: (value - mean) * scale. Not for dtype uint8.
     """
     format = PixelFormat(format)
@@ -232,8 +232,8 @@ def to_input(
     scale: Factors = 1.0,
     layout: Format = Format.NCHW,
 ) -> npt.NDArray[np.float32]:
-    """A picture (RGB, RGBA or gray) as the input of a net, as the command line tool makes it: resized, its colours in the
-    order of `format`, (value - mean) * scale, with a batch of one."""
+    """A picture (RGB, RGBA or gray) as the input of a net, as the command line tool makes it: resized, its colours in
+    the order of `format`, (value - mean) * scale, with a batch of one."""
     resized = resize(pixels, width, height)
     values: npt.NDArray[np.float32] = convert(resized, format=format, mean=mean, scale=scale, layout=layout)
     return values[None]
@@ -253,19 +253,19 @@ def boxes(
     overlap: Optional[float] = None,
     background: Optional[int] = None,
 ) -> npt.NDArray[np.float64]:
-    """The boxes that a detector found in one picture, the best one first: (boxes, 6), the edges x1, y1, x2, y2 in pixels
-    of the picture, the score, and the class, which is -1 where it is not known.
+    """The boxes that a detector found in one picture, the best one first: (boxes, 6), the edges x1, y1, x2, y2 in
+    pixels of the picture, the score, and the class, which is -1 where it is not known.
 
     rows: the output with a row, or a column, of numbers for each box; `columns` says what they are.
     scores, classes: outputs with a number for each box; scores also with one for each class of each box.
     input_size, picture_size: (width, height). part: (left, top, width, height) of the picture in the input; None: all.
-    overlap: a box is left out that shares more than this part with a better one of its class; None: 0.45 where there is a
-    score for each class, else none is left out. background: the class that means no object.
+    overlap: a box is left out that shares more than this part with a better one of its class; None: 0.45 where there is
+    a score for each class, else none is left out. background: the class that means no object.
     """
     detector = _image_abi.ImageDetector()
     _check(_I.mnn_image_detector_init(ctypes.byref(detector), ctypes.sizeof(detector)))
     if len(columns) > len(detector.columns):
-        raise ValueError(f"there are {len(columns)} columns; at most {len(detector.columns)} are read")
+        raise ValueError(f"there are {len(columns)} columns; at most {len(detector.columns)} are allowed")
     detector.columns[: len(columns)] = columns
     detector.column_count, detector.unit = len(columns), unit
     detector.input_width, detector.input_height = input_size
@@ -282,9 +282,9 @@ def boxes(
         if given is None:
             pointers.append(None)
             continue
-        array = np.ascontiguousarray(given, np.float32)  # of one extent at least
+        array = np.ascontiguousarray(given, np.float32)  # has at least one extent
         if array.ndim > len(detector.boxes_dims):
-            raise ValueError(f"the {name} have {array.ndim} extents")
+            raise ValueError(f"the {name} have {array.ndim} extents; at most {len(detector.boxes_dims)} are allowed")
         getattr(detector, f"{name}_dims")[: array.ndim] = array.shape
         setattr(detector, f"{name}_rank", array.ndim)
         kept.append(array)

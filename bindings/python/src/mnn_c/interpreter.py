@@ -1,4 +1,4 @@
-"""Interpreters: a model."""
+"""An interpreter, which holds a model."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ Bytes = Union[bytes, bytearray, memoryview]
 
 @dataclass(frozen=True)
 class Declaration:
-    """An input or an output as known before a session exists. None: only a session knows it, or for declared_type: the
-    file does not state it."""
+    """An input or an output as known before a session exists. A field is None where only a session knows its value;
+    declared_type is None where the file states no type."""
 
     name: str
     declared_type: Optional[ElementType]
@@ -110,10 +110,11 @@ class Interpreter(Closable):
         attention_scale: float = 0,
         cancel: Optional[CancelToken] = None,
     ) -> None:
-        """source: the path of a .mnn file, or the bytes of one; an .onnx file is converted first (mnn_c.onnx). external_weights: the path of their file, their bytes,
-        which are kept, or a WeightReader; None: the file beside the model. log is called with a level and a line for each message,
-        on the thread that the message is about. attention_scale: the factor of the scores of Attention operators that the file gives none;
-        0: one by the square root of the depth of a head."""
+        """source: the path of a .mnn file, or the bytes of one; an .onnx file is converted first (mnn_c.onnx).
+        external_weights: the path of their file, their bytes, which are kept, or a WeightReader; None: the file beside
+        the model. log is called with a level and a line for each message, on the thread of the call that caused it.
+        attention_scale: the factor of the scores of Attention operators for which the file has none;
+        0: 1 / sqrt(depth of a head)."""
         options = _calls.prepared(_abi.InterpreterOptions, C.mnn_interpreter_options_init)
         options.load_mode, options.log_level = load_mode, log_level
         options.attention_scale = attention_scale
@@ -129,7 +130,8 @@ class Interpreter(Closable):
                 external_weights = self._converted_weights
                 if load_mode not in (Load.DEFAULT, Load.BORROW):
                     load_mode = options.load_mode = Load.DEFAULT
-        # Numbers of registered objects. The library releases them once it has read the options, even when the load fails.
+        # Numbers of registered objects. The library releases them once it has read the options, even when the load
+        # fails.
         numbers = [weights.give(options, external_weights)]
         number = 0
         if log is not None:
@@ -194,8 +196,8 @@ class Interpreter(Closable):
         return Session(self, paths=configs, cancel=cancel)
 
     def add_operator(self, name: str, operator: Any) -> None:
-        """Computes nodes of a type that the library does not have by an Operator or a function of arrays. Call it
-        before any session."""
+        """Makes an Operator, or a function of arrays, compute the nodes of a type that the library does not have. Call
+        it before the first session is created."""
         kept = register(self._handle, name, operator)
         self._operators.append((name, kept))
 
@@ -266,11 +268,11 @@ class Interpreter(Closable):
 
     @property
     def parameter_count(self) -> int:
-        """Elements of every weight, bias and constant."""
+        """The number of elements of all weights, biases and constants."""
         return _calls.number64(C.mnn_interpreter_parameter_count, self._handle)
 
     def report(self, what: str) -> str:
-        """JSON: "graph", the operators and the tensors between them."""
+        """Describes the model as JSON: "graph", the operators and the tensors between them."""
         return _calls.decode(_calls.content(C.mnn_interpreter_report, self._handle, encode(what, "what"))[:-1])
 
     # ---- Constants, bytes and caches
@@ -290,7 +292,7 @@ class Interpreter(Closable):
         check(C.mnn_interpreter_save(self._handle, encode(os.fspath(path), "path")))
 
     def release_model(self, keep: Keep = Keep.NOTHING) -> None:
-        """Gives the bytes of the model back. Sessions go on running; no others can be created. With Keep.WEIGHTS they are
+        """Frees the bytes of the model. Sessions go on running; no others can be created. With Keep.WEIGHTS they are
         resized to any shape, else as far as the weights that are prepared suffice."""
         if keep == Keep.NOTHING:
             check(C.mnn_interpreter_release_model(self._handle))

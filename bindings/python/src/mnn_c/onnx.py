@@ -1,12 +1,12 @@
-"""ONNX models become .mnn models.
+"""Converts ONNX models to .mnn models.
 
     from mnn_c import onnx
 
     onnx.convert("net.onnx", "net.mnn", weights=onnx.Weights.INT8)  # writes a file
     net = mnn_c.Interpreter("net.onnx")                             # converts in memory, with the defaults
 
-This module opens libmnn_c_onnx, which a wheel contains; mnn_c alone does not need it. docs/convert.md of the library lists
-the operators.
+This module opens libmnn_c_onnx, which a wheel contains; mnn_c alone does not need it. docs/convert.md of the library
+lists the operators.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Converted:
-    """A .mnn model: its bytes, those of weights that are stored separately (b"": there are none), and the report."""
+    """A .mnn model: its bytes, the bytes of weights that are stored separately (b"" without any), and the report."""
 
     data: bytes
     weights: bytes
@@ -150,8 +150,8 @@ def convert(
     progress: Optional[Progress] = None,
     cancel: Optional[CancelToken] = None,
 ) -> Converted:
-    """Makes a .mnn model of an ONNX model, and writes it where `output` names a file. Raises ConversionError where nodes
-    have no form.
+    """Converts an ONNX model to a .mnn model, and writes it where `output` names a file. Raises ConversionError where
+    nodes have no form.
 
     source: the path of an .onnx file, or the bytes of one, whose external data lies in `data_folder`.
     shapes, extents: of inputs, and of free extents that have a name: {"data": (1, 3, 224, 224)}, {"batch": 1}.
@@ -159,8 +159,8 @@ def convert(
     weight_block: with INT8 and INT4, how many weights of a row share a scale; 0: all.
     weights_beside: large arrays go into `output` with ".weight" behind it, or into `Converted.weights`.
     follow_links: external data may lie behind a link that leaves the folder of the model.
-    max_memory_bytes: what constants may take; 0: 1 GiB, and 8 times the model.
-    progress: called with the numbers of nodes that are read, and that are to be read; what it raises ends the conversion.
+    max_memory_bytes: what constants may take; 0: 1 GiB plus 8 times the model.
+    progress: called with the number of nodes that were read, and their total; an exception in it ends the conversion.
     """
     options, kept = _options(shapes or {}, extents or {}, tuple(outputs), weights, weight_block)
     options.weights_beside, options.follow_links = bool(weights_beside), bool(follow_links)

@@ -1,4 +1,4 @@
-"""Own operators: nodes that the library does not run are computed by Python."""
+"""Own operators: Python computes nodes that the library does not run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .errors import BadTypeError, CallbackStopError, ComputeSizeError, Error, In
 
 @dataclass(frozen=True)
 class HostTensor:
-    """A tensor of a node. shape is None where it is not known, data where the elements are not."""
+    """A tensor of a node. shape is None where it is not known, and data where the elements are not known."""
 
     name: str
     type: ElementType
@@ -72,7 +72,7 @@ Output = Union[Sequence[int], Tuple[Sequence[int], Any]]
 
 
 class Operator:
-    """An operator. Its methods run on the thread that creates, resizes or runs a session, of several sessions at once.
+    """An operator. Its methods run on the thread that creates, resizes or runs a session, for several sessions at once.
 
     Arrays of inputs are copies of the node's, and results are copied, so that no array refers to the library's memory.
     An exception ends the call that the method belongs to, which raises it again.
@@ -166,7 +166,7 @@ class _Registered:
         for i, (shape, dtype) in enumerate(results):
             output = call.outputs[i].contents
             if len(shape) > _abi.MAX_RANK:
-                raise ComputeSizeError(f"shape() gave {len(shape)} dimensions; {_abi.MAX_RANK} is the most")
+                raise ComputeSizeError(f"shape() gave {len(shape)} dimensions; at most {_abi.MAX_RANK} are allowed")
             output.rank = len(shape)
             output.dims[: len(shape)] = _calls.extents(shape)[0][:]
             output.type = type_of(dtype)
@@ -194,7 +194,7 @@ class _Registered:
             if array.shape != shape:
                 raise InputDataError(f"compute() gave output {i} the shape {array.shape}; it is planned as {shape}")
             if output.type == ElementType.BFLOAT16:
-                raise BadTypeError(f"output {i} is of bfloat16, which NumPy has not")
+                raise BadTypeError(f"output {i} has the type bfloat16, which NumPy does not have")
             np.copyto(_view(output, shape), array, casting="same_kind")
 
 

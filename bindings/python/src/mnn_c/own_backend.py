@@ -1,4 +1,4 @@
-"""Own backends: nodes of operators that the library has are computed by Python."""
+"""Own backends: Python computes nodes of operators that the library has, too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .operators import HostTensor, Node, _callback, _compute, _node, _Registered
 
 
 class HostBackend:
-    """A backend, which sessions of a runtime have beside the CPU. Its methods run on the thread that creates, resizes or
+    """A backend that sessions of a runtime use besides the CPU. Its methods run on the thread that creates, resizes or
     runs a session, of several sessions at once.
 
     Arrays are copies, as those of an Operator. An exception ends the call that the method belongs to, which raises it
@@ -24,13 +24,13 @@ class HostBackend:
     """
 
     def supports(self, node: Node, inputs: List[HostTensor], outputs: List[HostTensor]) -> Union[bool, str]:
-        """Whether it computes the node over tensors of these shapes and types. A text: the reason why it does not."""
+        """Whether it computes the node over tensors of these shapes and types. A text is the reason why it does not."""
         raise NotImplementedError
 
     def prepare(self, node: Node, inputs: List[HostTensor], weights: List[HostTensor]) -> Any:
-        """Called for each node that it computes; compute() gets the result as `state`. weights: those of a convolution
-        or inner product, as floats: (outputs, inputs of a group, window), for a deconvolution (inputs, outputs of a
-        group, window); then the bias."""
+        """Called for each node that it computes; compute() gets the result as `state`. weights: the weights of a
+        convolution or inner product as floats, (outputs, inputs of a group, window), of a deconvolution (inputs,
+        outputs of a group, window); then the bias."""
 
     def compute(self, node: Node, inputs: List[Array], state: Any) -> Any:
         """The output as an array, or a sequence with one for each output."""

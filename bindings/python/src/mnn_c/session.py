@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Session(Stateful):
-    """A model prepared for a configuration and a set of input shapes. It may be used by any thread; calls take turns."""
+    """A model prepared for a configuration and a set of input shapes. It may be used by any thread; calls take
+    turns."""
 
     _destroy = C.mnn_session_destroy
 
@@ -50,7 +51,7 @@ class Session(Stateful):
         if paths is not None and config is not None:
             raise TypeError("a session has one configuration or one for each of its paths, not both")
         self.configs = tuple(paths) if paths is not None else (SessionConfig() if config is None else config,)
-        made = [native(one) for one in self.configs]  # these keep the memory that their copies point to
+        made = [native(one) for one in self.configs]  # the originals keep the memory that their copies below point to
         structs = (_abi.ScheduleConfig * len(made))(*made)
         out = c_void_p()
 
@@ -147,7 +148,7 @@ class Session(Stateful):
     ) -> Dict[str, Array]:
         """Writes inputs, runs, and reads outputs, as one step for other threads.
 
-        inputs: arrays by name; the session is resized where a shape differs. Those that are left out keep what they had.
+        inputs: arrays by name; the session is resized where a shape differs. Omitted inputs keep their contents.
         outputs: names of the only ones to read; None: all.
         before, after: called around each operator with its OpInfo and its inputs or outputs; they may return an Op.
         device_times: a GPU runs its operators one after another and measures each, for device_ms of `after`.
@@ -199,9 +200,9 @@ class Session(Stateful):
     ) -> Pending:
         """Writes inputs, begins a run and returns without waiting for its end; Pending.result() gives the outputs.
 
-        What a GPU computes as a whole is handed to it; everything else is computed by one more thread, that of the session
-        or of its runtime, first in, first out. Until the run was waited for, calls of the session raise BusyError; close()
-        waits for it.
+        A run that a GPU computes completely is submitted to the GPU; other runs are computed by one more thread, that
+        of the session or of its runtime, in the order of the calls. Until the run was waited for, calls of the session
+        raise BusyError; close() waits for it.
         """
         with self._lock:
             if inputs:
@@ -273,7 +274,7 @@ class Session(Stateful):
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             token.trigger()
-            await asyncio.wait({future})  # the run is over before the task is
+            await asyncio.wait({future})  # the run must end before the task does
             if not future.cancelled():
                 future.exception()
             raise

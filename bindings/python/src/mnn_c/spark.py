@@ -22,7 +22,7 @@ from .batches import Columns, Predictor
 needed("pyspark", "spark")
 _pandas: Any = needed("pandas", "spark")
 
-_KEPT = 4  # predictors of a worker process, which Spark uses for one task after another
+_KEPT = 4  # the number of predictors that a worker process keeps, because Spark reuses it for further tasks
 _predictors: Dict[str, Predictor] = {}
 
 
@@ -46,13 +46,14 @@ def store(spark: Any, model: Union[str, "os.PathLike[str]", Content]) -> StoredM
 def predictor(model: Model, **options: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The function for mapInPandas, whose schema names the columns that are kept and the new ones.
 
-    options: those of batches.Predictor. `threads` is 1 unless it is given: set it to spark.task.cpus. A function `progress`
-    may add to accumulators of Spark. A row of an array has the type array<float>, nested for more dimensions.
+    options: those of batches.Predictor. `threads` is 1 unless it is given: set it to spark.task.cpus. A function
+    `progress` may add to accumulators of Spark. A row of an array has the type array<float>, nested for more
+    dimensions.
     """
     name = uuid.uuid4().hex
 
     def predict(frames: Iterator[Any]) -> Iterator[Any]:
-        # addressed by its name, so that it finds the module's own variables
+        # pickled by its name, so that it uses the variables of the worker's own module
         return _predicted(name, model, options, frames)
 
     return predict

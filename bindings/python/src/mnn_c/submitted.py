@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Pending:
     """A run that Session.submit() began: wait() waits for it, result() reads its outputs, and it can be awaited.
 
-    Any thread may wait. One that nothing refers to any more is waited for.
+    Any thread may wait. The end of a Pending that nothing refers to any more waits for its run.
     """
 
     _begun = False
@@ -52,7 +52,7 @@ class Pending:
         Raises what the run raises, each time. Ctrl-C on the main thread ends the run.
         """
         if timeout is not None and timeout < 0:
-            raise ValueError(f"a timeout of {timeout} seconds")
+            raise ValueError(f"the timeout is {timeout} seconds; it cannot be negative")
         if not self._settle(-1 if timeout is None else min(int(timeout * 1e9), 2**63 - 1)):
             raise WaitTimeoutError("the submitted run is not over yet")
         if self._error is not None:
@@ -72,7 +72,8 @@ class Pending:
             self._token.trigger()
 
     def __await__(self) -> Generator[Any, None, Dict[str, Array]]:
-        """result(). Cancelling the task ends the run, unless submit() was given a token; it waits for its end first."""
+        """Awaits result(). Cancelling the task ends the run, unless submit() was given a token; it waits for that
+        end."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Dict[str, Array]:

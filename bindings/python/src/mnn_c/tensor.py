@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class Tensor:
-    """An input, an output or a constant of a session, which it keeps alive. One of a callback is valid during the
-    call."""
+    """An input, an output or a constant of a session, which the tensor keeps alive. A tensor of a callback is valid
+    during the callback only."""
 
     def __init__(self, handle: int, session: "Optional[Session]") -> None:
         self._handle = handle
@@ -107,7 +107,7 @@ class Tensor:
         return array
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
-        """numpy.asarray(tensor)."""
+        """Implements numpy.asarray(tensor)."""
         if copy is False:
             raise ValueError("the elements of a tensor are copied; bind() makes runs use an array in place")
         return self.read(dtype)
@@ -117,7 +117,7 @@ class Tensor:
 
         array: C-contiguous, of the tensor's shape and type, for an output writeable; None: a new one. The session keeps
             it alive as long as it is bound. Leave it alone while the session runs.
-        format: the layout of the array. Only in the tensor's own order nothing is copied.
+        format: the layout of the array. Only the tensor's own order avoids a copy.
         Returns the array.
         """
         session = self._session
@@ -127,7 +127,7 @@ class Tensor:
         layout = own_order(own) if format is None else format
         shape, kind = shape_in(self.shape, own, layout), self.type
         if kind == ElementType.BFLOAT16:
-            raise TypeError("NumPy has no bfloat16, so a tensor of it cannot be bound")
+            raise TypeError("NumPy has no bfloat16, so a tensor of this type cannot be bound")
         if array is None:
             array = np.zeros(shape, dtype_of(kind))
         if not isinstance(array, np.ndarray):
@@ -141,8 +141,8 @@ class Tensor:
         return array
 
     def bind_buffer(self, buffer: DeviceBuffer) -> None:
-        """Makes runs of a session on a GPU read this input from a buffer of its device, or write this output into it, so
-        that nothing passes through the host. Commands submitted to the session's queue before a run are over when it
+        """Makes runs of a session on a GPU read this input from a buffer of its device, or write this output into it,
+        so that nothing passes through the host. Commands submitted to the session's queue before a run are over when it
         uses the buffer, and those behind it see its results. The caller keeps the buffer as long as it is bound.
         """
         if self._session is None:
@@ -150,8 +150,8 @@ class Tensor:
         self._session._bind_buffer(self, buffer)
 
     def device_buffer(self, kind: BufferKind = BufferKind.VULKAN) -> DeviceBuffer:
-        """Where the device has this tensor: the buffer that it is bound to or, of an output that is not bound, that of the
-        session with its contents after a run, until the next resize, trim or binding."""
+        """The place of this tensor on the device: the buffer that it is bound to or, for an output that is not bound,
+        the session's buffer with its contents after a run, until the next resize, trim or binding."""
         return device_buffer_of(self._handle, kind)
 
     def unbind(self) -> None:

@@ -12,12 +12,12 @@ from typing import NoReturn
 def path() -> pathlib.Path:
     """Returns the path of this package's tool."""
     inside = pathlib.Path(__file__).parent
-    # Windows searches the libraries of a program beside it.
+    # Windows searches for the libraries of a program beside it.
     return inside / "lib" / "mnn.exe" if sys.platform == "win32" else inside / "bin" / "mnn"
 
 
 def main() -> NoReturn:
-    """Replaces this process by the tool, which Windows cannot: there, it waits for the tool."""
+    """Replaces this process by the tool. Windows cannot do that: there, this process waits for the tool."""
     tool = path()
     if not tool.exists():
         sys.exit("mnn: this installation of mnn_c has no tool; wheels have it, and the library's packages")

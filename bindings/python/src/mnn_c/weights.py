@@ -19,8 +19,8 @@ from .errors import FileReadFailedError
 @dataclass(frozen=True)
 class WeightReader:
     """Reads external weights when they are prepared: read(offset, count) gives that many bytes of `size`. It is called
-    on the threads that load models and create sessions, by several at once, and must not use them. What it raises is
-    raised by the call that needs the weights."""
+    on the threads that load models and create sessions, by several at once, and must not use these models and sessions.
+    The call that needs the weights raises its exceptions."""
 
     size: int
     read: Callable[[int, int], Union[bytes, bytearray, memoryview]]
@@ -45,7 +45,7 @@ _reader = _abi.WeightReader(_call_reader)
 
 
 def borrow(data: Any) -> Any:
-    """Returns an array over bytes, which keeps them at their address."""
+    """Returns an array over bytes, which keeps the bytes at their address."""
     return np.frombuffer(data, np.uint8)
 
 
@@ -55,7 +55,7 @@ def give(options: Any, weights: Optional[ExternalWeights]) -> int:
         return 0
     if isinstance(weights, WeightReader):
         if not 0 <= weights.size < 2**63:
-            raise ValueError(f"the size of external weights is {weights.size}")
+            raise ValueError(f"the size of external weights is {weights.size}; 0 to 2^63 - 1 are allowed")
         options.external_weight_reader, options.external_weight_size = _reader, weights.size
         number = _registry.add(weights)
     elif isinstance(weights, (bytes, bytearray, memoryview)):

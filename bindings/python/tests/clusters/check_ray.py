@@ -37,7 +37,7 @@ def dataset(parts=16):
 
 
 def once(marker):
-    """Returns whether this is the first call, of all processes, with the marker's name."""
+    """Returns whether this is the first call with the marker's name in all processes."""
     try:
         os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
         return True
@@ -100,7 +100,7 @@ class OnRay(unittest.TestCase):
         return made.take_all()
 
     def check(self, table, x):
-        """All rows, each once, with the very bits of one process."""
+        """Checks that all rows are there, each once, with the same bits as in one process."""
         order = np.argsort([row["id"] for row in table])
         np.testing.assert_array_equal(np.array([row["id"] for row in table])[order], np.arange(COUNT))
         with mnn_c.Interpreter(DIGITS).session() as session:

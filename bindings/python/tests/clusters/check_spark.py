@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""mnn_c.spark in Spark's local mode: results, a killed worker, rows that fail, counts. The exit status is 77 where PySpark
-or Java is not installed."""
+"""mnn_c.spark in Spark's local mode: results, a killed worker, rows that fail, counts. The exit status is 77 where
+PySpark or Java is not installed."""
 
 import os
 import pathlib
@@ -66,7 +66,7 @@ class OnSpark(unittest.TestCase):
         cls.folder.cleanup()
 
     def check(self, predict):
-        """All rows, each once, with the very bits of one process."""
+        """Checks that all rows are there, each once, with the same bits as in one process."""
         table = self.frame.mapInPandas(predict, SCORES).toPandas().sort_values("id")
         np.testing.assert_array_equal(table["id"], np.arange(COUNT))
         with mnn_c.Interpreter(DIGITS).session() as session:

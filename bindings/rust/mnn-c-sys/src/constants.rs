@@ -84,8 +84,8 @@ pub const MNN_ERROR_INTERNAL: i32 = 199;
 /// `mnn_tensor_read_as()` convert. A bool is one byte.
 /// An input that the model declares as half is `MNN_TYPE_FLOAT16`. So is an output that a cast to half produces, or that
 /// the file's description of the tensor declares as half. Inside a session both are floats: each write, read, map and
-/// run over bound memory converts them. An element of an output that is finite but beyond 65519 can be read only as
-/// float, not as half (`MNN_ERROR_INPUT_DATA`).
+/// run over bound memory converts them. An element that is finite but beyond 65519, of an output or written by
+/// `mnn_tensor_write_as()`, can be read only as float, not as half (`MNN_ERROR_INPUT_DATA`).
 pub const MNN_TYPE_FLOAT32: i32 = 1;
 /// Only for values of the host, no tensor has it.
 pub const MNN_TYPE_DOUBLE: i32 = 2;
@@ -132,7 +132,7 @@ pub const MNN_FORWARD_USER: i32 = 256;
 ///
 /// How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
 /// products of bf16 (AVX512-BF16, FEAT_BF16 of Arm) rounds the operands of convolutions and matrix products to bf16
-/// (sums, tensors and everything else stay fp32; first layers and short sums too); a CPU of Arm that has fp16
+/// (sums, tensors, first layers and products with short sums stay fp32); a CPU of Arm that has fp16
 /// arithmetic alone rounds these operands to fp16, where numbers from 65520 on become infinite, and adds up to 32
 /// products at a time in fp16; other CPUs compute as in NORMAL. A GPU stores tensors and weights as fp16 where it
 /// can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW.
@@ -172,13 +172,12 @@ pub const MNN_GPU_RECORD_BATCH: i32 = 512;
 /// The default.
 ///
 /// How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
-/// int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI, AVX2 without AVX-512 or Arm's
-/// dot product multiplies the codes directly instead, with inputs rounded to 16 bits, unless the precision is
-/// HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the largest value. A CPU with AMX does
-/// so in its matrix unit where many pixels or tokens are computed at once; the results are the same. On the CPU,
-/// float weights of 3x3 convolutions are not stored in the larger form that a faster algorithm needs; a run makes
-/// this form for a part of them at a time: a third less memory for residual nets, up to a third more time. HIGH
-/// means NORMAL.
+/// int8 or int4 codes, on the CPU and on Vulkan. A run expands them. A CPU with AVX512-VNNI, AVX2 without AVX-512 or
+/// Arm's dot product multiplies the codes directly instead, with inputs rounded to 16 bits, unless the precision is
+/// HIGH: this is mostly faster than NORMAL, with an error of up to 1e-4 of the largest value. A CPU with AMX does so in
+/// its matrix unit where many pixels or tokens are computed at once; the results are the same. On the CPU, float weights
+/// of 3x3 convolutions are not stored in the larger form that a faster algorithm needs; a run makes this form for a part
+/// of them at a time: a third less memory for residual nets, up to a third more time. HIGH means NORMAL.
 pub const MNN_MEMORY_NORMAL: i32 = 0;
 /// The same as NORMAL.
 pub const MNN_MEMORY_HIGH: i32 = 1;
@@ -226,8 +225,8 @@ pub const MNN_LOG_WARNING: i32 = 2;
 /// Loads and creations with their times, a fallback to another backend (of a session, or of each path), the
 /// cache.
 pub const MNN_LOG_INFO: i32 = 3;
-/// Each plan of a resize with its time, the plans that a run made; each operator that the wanted backend did
-/// not take, with the reason; when a run plans again, those that are new.
+/// Each plan of a creation or a resize with its time, the plans that a run made; each operator that the
+/// wanted backend did not take, with the reason; when a run plans again, those that are new.
 pub const MNN_LOG_DEBUG: i32 = 4;
 /// No tensor has more dimensions.
 ///

@@ -531,9 +531,9 @@ extern "C" {
     /// in memory of the library, at most as many bytes as the model and those ranges of its external weights that operators
     /// name. Bytes that the library had copied or read as a whole stay as they are; all others are read once more, then the
     /// finalizers are called and files are closed as by `mnn_interpreter_release_model()`. The same calls are refused
-    /// afterwards. keep: `MNN_KEEP_*`. A later call with `MNN_KEEP_NOTHING` gives the kept weights back, too; what was given
-    /// back does not
-    /// come again.
+    /// afterwards. A later call with `MNN_KEEP_NOTHING` releases the kept weights, too. Released data cannot be restored.
+    ///
+    /// - `keep`: `MNN_KEEP_*`.
     ///
     /// Returns `MNN_OK`, also when nothing was left to do; `MNN_ERROR_INVALID_VALUE` for another keep;
     /// with `MNN_KEEP_WEIGHTS` `MNN_ERROR_FILE_CHANGED`, `MNN_ERROR_FILE_READ_FAILED` and what the host's reader of external
@@ -826,7 +826,8 @@ extern "C" {
     /// - `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_DRIVER`: a GPU or its driver failed;
     /// - and where shapes depend on contents what planning returns.
     ///
-    /// Outputs hold undefined values after a failure; the session may run again.
+    /// After a failure in which not everything is computed, outputs have no values (`MNN_ERROR_BAD_STATE`) until a run
+    /// succeeds. The session may run again.
     ///
     /// Use: alone; sessions of one interpreter run at the same time.
     ///
@@ -1063,7 +1064,8 @@ extern "C" {
     ///
     /// - `MNN_ERROR_CANCELLED`: `options->cancel` was triggered;
     /// - `MNN_ERROR_CALLBACK_STOP`: a callback returned `MNN_OP_STOP`;
-    /// - `MNN_ERROR_INVALID_VALUE`: a callback returned another value than `MNN_OP_*`, or `device_times` is neither 0 nor 1;
+    /// - `MNN_ERROR_INVALID_VALUE`: a callback returned another value than `MNN_OP_*`, or `after` returned `MNN_OP_SKIP`;
+    ///   `device_times` is neither 0 nor 1;
     /// - `MNN_ERROR_NOT_SUPPORTED`: a callback returned `MNN_OP_SKIP` for an operator on a GPU, without `MNN_GPU_RECORD_OP`;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: there are too many handles to give tensors to a callback;
     /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs.
@@ -1208,7 +1210,7 @@ extern "C" {
         format: i32,
     ) -> mnn_status;
     /// `mnn_tensor_write()` with elements of another type, which are converted to the tensor's. Fractions round to
-    /// nearest; a bool is 0 or 1.
+    /// nearest; a bool is 0 or 1. Floats that are written to an input of halves keep their precision and their range.
     ///
     /// - `data`: in, elements of `type` in `format`, any alignment; may be NULL when bytes is 0. Not kept.
     /// - `bytes`: exactly those of the elements: `mnn_tensor_byte_size`(tensor, format) for elements of the tensor's type,
@@ -1261,8 +1263,9 @@ extern "C" {
     /// - `format`: `MNN_FORMAT_*`, the layout of the buffer, see `mnn_tensor_write()`.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_BUFFER_TOO_SMALL`; `MNN_ERROR_BAD_STATE` while a resize is needed, or for an output
-    /// before the first successful run after it; `MNN_ERROR_INVALID_VALUE` for an unknown format;
-    /// `MNN_ERROR_INPUT_DATA` for an element of an output of halves that half cannot hold;
+    /// before the first successful run after it, or after a run that computed not everything;
+    /// `MNN_ERROR_INVALID_VALUE` for an unknown format;
+    /// `MNN_ERROR_INPUT_DATA` for an element of a tensor of halves that half cannot hold;
     /// `MNN_ERROR_FILE_CHANGED`, `MNN_ERROR_FILE_READ_FAILED` and `MNN_ERROR_BAD_WEIGHTS` for a constant in a
     /// callback, which is read from the model's file again.
     ///
@@ -1310,8 +1313,8 @@ extern "C" {
     ///
     /// Returns `MNN_OK`. Use: alone. Since 0.2.
     pub fn mnn_session_state_reset(session: *mut mnn_session_t) -> mnn_status;
-    /// Takes the rows from `begin` to before `end` out; those behind them move up. What positions the tokens of later runs
-    /// have is the caller's to say, in the inputs of the model: keys keep those that they were made with.
+    /// Takes the rows from `begin` to before `end` out; those behind them move up. The caller gives the positions of
+    /// later tokens in the inputs of the model; kept keys retain the positions that they were computed with.
     ///
     /// - `begin`, `end`: rows, 0 \<= begin \<= end \<= length.
     ///
@@ -1320,7 +1323,7 @@ extern "C" {
     ///
     /// Use: alone. Cost: a copy of the rows behind. Since 0.2.
     pub fn mnn_session_state_erase(session: *mut mnn_session_t, begin: u64, end: u64) -> mnn_status;
-    /// Takes memory for so many rows now, so that runs up to this length take none. What is there is not copied.
+    /// Reserves memory for `length` rows, so that runs up to this length allocate none. Existing rows are not copied.
     ///
     /// - `length`: rows in all, up to 2147483647; below the capacity nothing happens.
     ///
@@ -1330,8 +1333,8 @@ extern "C" {
     /// Use: alone. Since 0.2.
     pub fn mnn_session_state_reserve(session: *mut mnn_session_t, length: u64) -> mnn_status;
     /// Chooses the type in which rows are kept. `MNN_TYPE_FLOAT32`, the default, keeps what operators compute;
-    /// `MNN_TYPE_FLOAT16` takes half of the memory and rounds, numbers from 65520 on to infinity. What LinearAttention keeps
-    /// stays float32.
+    /// `MNN_TYPE_FLOAT16` takes half of the memory and rounds, numbers from 65520 on to infinity. The values that
+    /// LinearAttention keeps stay float32.
     ///
     /// - `type`: `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`.
     ///

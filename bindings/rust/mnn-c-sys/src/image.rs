@@ -78,10 +78,9 @@ pub const MNN_IMAGE_BOX_CLASS: i32 = 9;
 pub const MNN_IMAGE_BOX_CLASSES: i32 = 10;
 /// A number that is not read.
 pub const MNN_IMAGE_BOX_OTHER: i32 = 11;
-/// Fractions where no coordinate exceeds 2, else pixels.
+/// Fractions where no edge of a box with a sufficient score exceeds 2 in magnitude, else pixels.
 ///
-/// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions where none
-/// exceeds 2.
+/// The unit of coordinates.
 pub const MNN_IMAGE_UNIT_GUESSED: i32 = 0;
 /// Pixels of the input.
 pub const MNN_IMAGE_UNIT_PIXELS: i32 = 1;
@@ -312,7 +311,7 @@ extern "C" {
     /// numbers. A box is six numbers: the edges x1, y1, x2 and y2 in pixels of the picture, inside of it, x1 \< x2 and
     /// y1 \< y2; the score, which is the product of the scores that the outputs have, or 1; the class, or -1 where it is not
     /// known. The best box is first, and there are at most `MNN_IMAGE_MAX_BOXES`. Boxes that are empty, not finite or outside
-    /// of the picture are left out.
+    /// of the picture are left out. Where overlaps are removed, only the 5,000 boxes with the highest scores are considered.
     ///
     /// - `boxes`, `scores`, `classes`: values of the outputs, as many as the extents of the detector say; NULL where there is no
     ///

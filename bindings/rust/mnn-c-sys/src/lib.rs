@@ -3,10 +3,11 @@
 //! The header is the manual: it says what a function does, returns and demands of threads. The crate `mnn-c` puts a
 //! safe interface over these declarations.
 //!
-//! The feature `image` adds those of `mnn_c_image.h`, and links libmnn_c_image; `onnx` those of `mnn_c_onnx.h`, and
-//! links libmnn_c_onnx.
+//! The feature `image` adds the declarations of `mnn_c_image.h`, and links libmnn_c_image; `onnx` adds those of
+//! `mnn_c_onnx.h`, and links libmnn_c_onnx.
 //!
-//! Enumeration constants are `i32`, as they cross the interface; `MNN_MAX_RANK`, `MNN_MAX_THREADS` and `MNN_MAX_PATHS` too.
+//! Enumeration constants are `i32`, as they cross the interface; `MNN_MAX_RANK`, `MNN_MAX_THREADS` and `MNN_MAX_PATHS`
+//! too.
 
 #![deny(missing_docs)]
 #![allow(non_camel_case_types)]

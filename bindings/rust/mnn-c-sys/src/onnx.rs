@@ -201,18 +201,29 @@ extern "C" {
     ) -> mnn_status;
     /// Destroys a result and sets the handle to NULL; NULL and a NULL handle do nothing. Since 0.2.
     pub fn mnn_onnx_result_destroy(result: *mut *mut mnn_onnx_result_t) -> mnn_status;
+    /// Gives the counts of a conversion.
+    ///
     /// Returns `MNN_OK`. Since 0.2.
     pub fn mnn_onnx_result_report(
         result: *const mnn_onnx_result_t,
         report: *mut mnn_onnx_report_t,
     ) -> mnn_status;
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX` (index is not below `problems` of the report). Since 0.2.
+    /// Describes a node that has no form.
+    ///
+    /// - `index`: below `problems` of the report.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX`. Since 0.2.
     pub fn mnn_onnx_result_problem(
         result: *const mnn_onnx_result_t,
         index: usize,
         problem: *mut mnn_onnx_problem_t,
     ) -> mnn_status;
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX` (index is not below `notes` of the report). Since 0.2.
+    /// Gives a text about a difference from the model.
+    ///
+    /// - `index`: below `notes` of the report.
+    /// - `note`: out, a string of the result.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX`. Since 0.2.
     pub fn mnn_onnx_result_note(
         result: *const mnn_onnx_result_t,
         index: usize,

@@ -131,7 +131,7 @@ pub type mnn_log_callback = Option<
     unsafe extern "C" fn(user_data: *mut c_void, level: i32, message: *const c_char),
 >;
 
-/// Is called when a `user_data` will not be used again.
+/// A function that the library calls once when it will not use a `user_data` any more.
 pub type mnn_finalizer = Option<
     unsafe extern "C" fn(user_data: *mut c_void),
 >;
@@ -200,8 +200,8 @@ pub struct mnn_interpreter_options_t {
     /// with one of these; may be NULL.
     pub external_weight_finalizer: mnn_finalizer,
     /// The factor of the scores of Attention operators that the file gives none (attnScale 0), such as
-    /// `attn_scale` of the `llm_config`.json beside a language model; 0: one by the square root of the depth
-    /// of a head. Since 0.2.
+    /// `attn_scale` of the `llm_config`.json beside a language model; 0: 1 / sqrt(depth of a head), equation
+    /// 1 of arXiv 1706.03762. Since 0.2.
     pub attention_scale: f32,
 }
 
@@ -478,7 +478,7 @@ pub type mnn_release = Option<
     unsafe extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize),
 >;
 
-/// Locks or unlocks a queue of Vulkan.
+/// Locks or unlocks a Vulkan queue.
 pub type mnn_queue_callback = Option<
     unsafe extern "C" fn(user_data: *mut c_void),
 >;
@@ -584,8 +584,8 @@ pub struct mnn_schedule_config_t {
     /// 1: `backup_type` replaces a wanted backend that is missing; 0: a missing backend is an error. Single
     /// operators fall back to the CPU either way.
     pub allow_fallback: i32,
-    /// CPU threads, 1 to `MNN_MAX_THREADS`; 0 means 1, or with a runtime all that it has. No more compute
-    /// than there are cores; the others sleep.
+    /// CPU threads, 1 to `MNN_MAX_THREADS`; 0 means 1, or with a runtime all that it has. At most as many
+    /// compute as there are cores; the others sleep.
     pub threads: i32,
     /// `MNN_PRECISION_*`.
     pub precision: i32,
@@ -796,8 +796,8 @@ pub struct mnn_op_info_t {
     pub op_index: i32,
 }
 
-/// Is called around each operator of a run, on the thread that runs. Operators whose outputs have no elements
-/// do not run.
+/// A function that the library calls around each operator of a run, on the thread that runs. Operators whose outputs
+/// have no elements do not run.
 ///
 /// - `user_data`: the `user_data` of the run.
 /// - `op`: the operator, with all fields of this version; valid during the call. Copies and changes of layout that
@@ -819,8 +819,8 @@ pub type mnn_op_callback = Option<
     ) -> i32,
 >;
 
-/// Is called when a run has ended, also when it failed, on the thread that completed it. It is not called for a run that
-/// could not begin: the function that should begin it returns the reason.
+/// A function that the library calls when a run has ended, also when it failed, on the thread that completed it. It is
+/// not called for a run that could not begin: the function that should begin it returns the reason.
 ///
 /// - `user_data`: the `user_data` of the run.
 /// - `status`: what the run gives; `mnn_last_error()` on this thread has its sentence.

@@ -31,7 +31,7 @@ fn best_class(scores: &[f32]) -> usize {
     best
 }
 
-/// Pixels are 0 to 16.
+/// Prints an image, whose pixels are 0 to 16, beside the prediction.
 fn draw(image: &[u8], predicted: usize, label: usize, score: f32) {
     const SHADES: &[u8] = b" .:-=+*#%@";
     for (y, row) in image.chunks(SIDE).enumerate() {

@@ -26,7 +26,7 @@ impl Tensor<'_> {
 }
 
 impl TensorMut<'_> {
-    /// Copies an array into an input. It has the tensor's shape, in the order of its own format.
+    /// Copies an array into an input. The array has the tensor's shape, in the order of the tensor's own format.
     pub fn write_array<T, S, D>(&mut self, array: &ArrayBase<S, D>) -> Result<()>
     where
         T: Element,

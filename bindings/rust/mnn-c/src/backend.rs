@@ -10,10 +10,11 @@ use mnn_c_sys as sys;
 use std::os::raw::c_void;
 
 /// A backend of the host: it computes operators of the library in sessions of a runtime to which it was added; the CPU
-/// computes the others. It sees the nodes of the model; shapes and types are determined by the library.
+/// computes the others. It sees the nodes of the model; the library determines shapes and types.
 ///
-/// Its functions are called on the thread that creates, resizes, runs or drops a session, by several sessions at the same
-/// time. A function that fails ends that call with the kind of its error, and a panic is raised again in the caller.
+/// Its functions are called on the thread that creates, resizes, runs or drops a session, by several sessions at the
+/// same time. A function that fails ends that call with the kind of its error, and a panic is raised again in the
+/// caller.
 ///
 /// ```
 /// use mnn_c::{
@@ -76,9 +77,9 @@ pub trait HostBackend: Send + Sync + 'static {
     /// message; another error fails the planning. Inputs have values where these are already known.
     fn supports(&self, node: &Node<'_>, inputs: &[HostTensor<'_>], outputs: &[HostTensor<'_>]) -> Result<()>;
 
-    /// Makes the state of a node that it computes. Constant inputs have values. `weights`: those of a convolution or an
-    /// inner product `[outputs, inputs of a group, window]` (for a deconvolution `[inputs, outputs of a group,
-    /// window]`), then the bias.
+    /// Makes the state of a node that it computes. Constant inputs have values. `weights` has the weights of a
+    /// convolution or an inner product `[outputs, inputs of a group, window]` (of a deconvolution `[inputs, outputs of
+    /// a group, window]`), then the bias.
     fn prepare(
         &self,
         node: &Node<'_>,
@@ -120,12 +121,13 @@ impl<B: HostBackend> Operator for Nodes<B> {
 
 impl Runtime {
     /// Adds a backend for sessions that are created afterwards, and returns the forward type for their configuration.
-    /// It is dropped with the last of runtime and sessions.
+    /// The backend is dropped with the last of the runtime and its sessions.
     ///
-    /// [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) for the name of another backend, of this runtime or of the library.
+    /// Fails with [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) for the name of another backend of this
+    /// runtime or of the library.
     pub fn add_backend<B: HostBackend>(&self, name: &str, backend: B) -> Result<ForwardType> {
         let name = c_string(name, "the name")?;
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut filled = unsafe { defaults(sys::mnn_backend_init) }?;
         filled.name = name.as_ptr();
         filled.supports = Some(on_supports::<B>);
@@ -144,12 +146,12 @@ impl Runtime {
 }
 
 /// # Safety
-/// `user_data` is a `Nodes<B>`, the call one of the library.
+/// `user_data` is a `Nodes<B>`, and the call comes from the library.
 unsafe extern "C" fn on_supports<B: HostBackend>(
     user_data: *mut c_void,
     call: *mut sys::mnn_operator_call_t,
 ) -> sys::mnn_status {
-    // SAFETY: as promised; several threads may use the backend.
+    // SAFETY: the caller keeps the promise of this function; several threads may use the backend.
     unsafe {
         answer(call, || {
             let backend = &(*user_data.cast::<Nodes<B>>()).0;
@@ -160,12 +162,12 @@ unsafe extern "C" fn on_supports<B: HostBackend>(
 }
 
 /// # Safety
-/// As `on_supports`.
+/// The conditions are those of `on_supports`.
 unsafe extern "C" fn on_prepare<B: HostBackend>(
     user_data: *mut c_void,
     call: *mut sys::mnn_operator_call_t,
 ) -> sys::mnn_status {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe {
         answer(call, || {
             let backend = &(*user_data.cast::<Nodes<B>>()).0;

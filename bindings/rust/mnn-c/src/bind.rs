@@ -15,10 +15,10 @@ impl Session {
     /// Binds an input to a buffer, which the session keeps: runs read it in place where its layout is the tensor's own,
     /// and copy it once otherwise. [`bound_input_mut`](Self::bound_input_mut) gives access to it between runs.
     ///
-    /// The binding lasts until another one replaces it, [`release_input`](Self::release_input) ends it, or a resize changes
-    /// the size of the tensor: then runs fail with [`ErrorKind::BadState`] until the input is bound anew or released. Fails
-    /// with [`ErrorKind::InputData`] when the number of elements is not the tensor's; the buffer is dropped then, and an
-    /// earlier binding stays.
+    /// The binding lasts until another one replaces it, [`release_input`](Self::release_input) ends it, or a resize
+    /// changes the size of the tensor: then runs fail with [`ErrorKind::BadState`] until the input is bound anew or
+    /// released. Fails with [`ErrorKind::InputData`] when the number of elements is not the tensor's; the buffer is
+    /// dropped then, and an earlier binding stays.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -48,7 +48,7 @@ impl Session {
     /// size depends on contents, the run fails.
     pub fn bind_output<T: Element>(&mut self, name: &str, mut buffer: Vec<T>, format: Format) -> Result<()> {
         let data = buffer.as_mut_ptr();
-        // SAFETY: as above; its type takes any bits.
+        // SAFETY: as above; every pattern of bits is a value of its type.
         unsafe { self.bind_output_raw(name, data, buffer.len(), format)? };
         let handle = self.output_handle(name)?;
         self.bound.insert(handle.as_ptr() as usize, Box::new(buffer));
@@ -70,7 +70,7 @@ impl Session {
         let handle = self.input_handle(name)?;
         self.require_type::<T>(handle)?;
         let (session, bytes) = (self.as_ptr_mut(), byte_size::<T>(count)?);
-        // SAFETY: borrowed alone; the caller promises the rest.
+        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
         check(unsafe {
             sys::mnn_session_bind_input(session, handle.as_ptr(), data.cast(), bytes, format.code())
         })?;
@@ -81,8 +81,8 @@ impl Session {
     /// [`bind_output`](Self::bind_output) for memory that belongs to something else.
     ///
     /// # Safety
-    /// `count` elements at `data`, any alignment, live as long as the binding lasts, and nothing else uses them during a
-    /// run.
+    /// `count` elements at `data`, any alignment, live as long as the binding lasts, and nothing else uses them during
+    /// a run.
     pub unsafe fn bind_output_raw<T: Element>(
         &mut self,
         name: &str,
@@ -93,7 +93,7 @@ impl Session {
         let handle = self.output_handle(name)?;
         self.require_type::<T>(handle)?;
         let (session, bytes) = (self.as_ptr_mut(), byte_size::<T>(count)?);
-        // SAFETY: borrowed alone; the caller promises the rest.
+        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
         check(unsafe {
             sys::mnn_session_bind_output(session, handle.as_ptr(), data.cast(), bytes, format.code())
         })?;
@@ -135,7 +135,7 @@ impl Session {
         let handle = self.input_handle(name)?;
         self.require_buffer::<T>(name, handle)?;
         let (session, format) = (self.as_ptr_mut(), sys::MNN_FORMAT_NCHW);
-        // SAFETY: borrowed alone; NULL releases.
+        // SAFETY: the session is borrowed exclusively; NULL releases.
         check(unsafe { sys::mnn_session_bind_input(session, handle.as_ptr(), null(), 0, format) })?;
         Ok(self.take_buffer(handle))
     }
@@ -146,17 +146,17 @@ impl Session {
         let handle = self.output_handle(name)?;
         self.require_buffer::<T>(name, handle)?;
         let (session, format) = (self.as_ptr_mut(), sys::MNN_FORMAT_NCHW);
-        // SAFETY: borrowed alone; NULL releases.
+        // SAFETY: the session is borrowed exclusively; NULL releases.
         check(unsafe { sys::mnn_session_bind_output(session, handle.as_ptr(), null_mut(), 0, format) })?;
         Ok(self.take_buffer(handle))
     }
 
-    /// When a `Pending` was forgotten, only the library knows when its run ends.
+    /// Fails after a submitted run whose `Pending` was forgotten, because only the library knows when that run ends.
     fn require_idle(&self) -> Result<()> {
         if !self.submitted {
             return Ok(());
         }
-        let message = "the buffers of a session are not to be used before its submitted run was waited for";
+        let message = "the buffers of a session cannot be used before its submitted run was waited for";
         Err(Error::new(ErrorKind::Busy, message))
     }
 
@@ -172,9 +172,9 @@ impl Session {
         buffer.downcast::<Vec<T>>().ok().map(|buffer| *buffer)
     }
 
-    /// The type of an output may be known only after a run.
+    /// Checks the type of the elements where it is known. The type of an output may be known only after a run.
     fn require_type<T: Element>(&self, handle: Handle) -> Result<()> {
-        // SAFETY: a tensor of the session, which is borrowed.
+        // SAFETY: the tensor belongs to the session, which is borrowed.
         let tensor = unsafe { Tensor::new(handle) };
         match tensor.require_type::<T>() {
             Err(error) if error.kind() == ErrorKind::BadState && !self.needs_resize()? => Ok(()),

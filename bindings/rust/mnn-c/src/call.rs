@@ -20,17 +20,17 @@ pub(crate) fn outcome(status: sys::mnn_status) -> Result<()> {
     }
 }
 
-/// Like `outcome`, but first continues a panic of a closure during the call.
+/// Returns the same as `outcome`, but first continues a panic of a closure during the call.
 pub(crate) fn check(status: sys::mnn_status) -> Result<()> {
     let result = outcome(status);
     panics::resume();
     result
 }
 
-/// A struct that the library fills, which knows its size.
+/// Makes a struct that the library fills, with its size in `struct_size`.
 macro_rules! sized {
     ($type:ident) => {{
-        // SAFETY: numbers and pointers; all zeros are a value.
+        // SAFETY: the fields are numbers and pointers, for which zero is a value.
         let mut value: mnn_c_sys::$type = unsafe { std::mem::MaybeUninit::zeroed().assume_init() };
         value.struct_size = std::mem::size_of::<mnn_c_sys::$type>();
         value
@@ -51,7 +51,7 @@ pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> R
 /// The struct begins with its size, has only numbers and pointers, and its strings live as long as the result.
 pub(crate) unsafe fn filled<C, T: FromC<C>>(call: impl FnOnce(*mut C) -> sys::mnn_status) -> Result<T> {
     let mut info = MaybeUninit::<C>::zeroed();
-    // SAFETY: as promised; all zeros are a value.
+    // SAFETY: the caller keeps the promise of this function; all zeros are a value.
     unsafe {
         info.as_mut_ptr().cast::<usize>().write(size_of::<C>());
         check(call(info.as_mut_ptr()))?;
@@ -67,28 +67,28 @@ type Init<T> = unsafe extern "C" fn(*mut T, usize) -> sys::mnn_status;
 /// # Safety
 /// The function initialises a `T` of that size when it succeeds.
 pub(crate) unsafe fn defaults<T>(init: Init<T>) -> Result<T> {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe { initialised(init, check) }
 }
 
-/// Does the same for a library with its own errors.
+/// Does the same as [`defaults`] for a library with its own errors.
 ///
 /// # Safety
-/// As for [`defaults`].
+/// The conditions are those of [`defaults`].
 pub(crate) unsafe fn initialised<T>(
     init: Init<T>,
     check: impl FnOnce(sys::mnn_status) -> Result<()>,
 ) -> Result<T> {
     let mut place = MaybeUninit::<T>::uninit();
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe {
         check(init(place.as_mut_ptr(), size_of::<T>()))?;
         Ok(place.assume_init())
     }
 }
 
-/// Returns the handle that a call writes on success, else NULL. A panic of a closure still waits: the handle gets an
-/// owner first.
+/// Returns the handle that a call writes on success, else NULL. It does not continue a panic of a closure, because the
+/// handle must get an owner first.
 pub(crate) fn get_pointer<T>(call: impl FnOnce(*mut *mut T) -> sys::mnn_status) -> (*mut T, Result<()>) {
     let mut pointer = std::ptr::null_mut();
     let result = outcome(call(&mut pointer));
@@ -104,16 +104,16 @@ pub(crate) unsafe fn get_text<'a>(
 ) -> Result<Cow<'a, str>> {
     let mut text = std::ptr::null();
     check(call(&mut text))?;
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     Ok(unsafe { optional_text(text) }.unwrap_or_default())
 }
 
 /// Returns a string of the library, `None` for NULL.
 ///
 /// # Safety
-/// NULL, or a string that lives for `'a`.
+/// The pointer is NULL, or points to a string that lives for `'a`.
 pub(crate) unsafe fn optional_text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe { Option::from_c(&text) }
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn c_string(text: impl Into<Vec<u8>>, what: &str) -> Result<CString> 
     })
 }
 
-/// Strings for the library, which live as long as this.
+/// Strings for the library, which live as long as this object.
 #[derive(Default)]
 pub(crate) struct Kept {
     strings: Vec<CString>,
@@ -173,7 +173,7 @@ pub(crate) fn c_path(path: &Path) -> Result<CString> {
     c_string(text, "the path")
 }
 
-/// The report `what`, of a call that fills a buffer or asks for its size.
+/// Returns the report `what` from a call that fills a buffer, or returns its size for an empty one.
 ///
 /// # Safety
 /// The call writes no more bytes than the capacity that it gets.

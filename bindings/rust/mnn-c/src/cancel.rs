@@ -1,4 +1,4 @@
-//! Tokens that end calls from elsewhere.
+//! Tokens that end calls of other threads.
 
 use crate::call::get_pointer;
 use crate::error::Result;
@@ -50,7 +50,7 @@ unsafe impl Sync for Shared {}
 impl CancelToken {
     /// A token that is not triggered.
     pub fn new() -> Result<Self> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         let (handle, result) = get_pointer(|out| unsafe { sys::mnn_cancel_create(out) });
         result?;
         let handle = NonNull::new(handle).expect("a handle comes with MNN_OK");
@@ -62,13 +62,13 @@ impl CancelToken {
     /// Ends the calls that have the token, and those that get it before the next [`reset`](Self::reset). Locks and
     /// allocates nothing, so it may be called in a signal handler.
     pub fn trigger(&self) {
-        // SAFETY: a live token, for which this does not fail.
+        // SAFETY: the token is live, so the call does not fail.
         unsafe { sys::mnn_cancel_trigger(self.as_ptr()) };
     }
 
     /// Removes a trigger for calls that begin afterwards; running calls end all the same.
     pub fn reset(&self) {
-        // SAFETY: a live token, for which this does not fail.
+        // SAFETY: the token is live, so the call does not fail.
         unsafe { sys::mnn_cancel_reset(self.as_ptr()) };
     }
 
@@ -80,7 +80,7 @@ impl CancelToken {
 impl Drop for Shared {
     fn drop(&mut self) {
         let mut handle = self.handle.as_ptr();
-        // SAFETY: the handle is used no more. Destroying a live token does not fail.
+        // SAFETY: the handle is not used any more. Destroying a live token does not fail.
         unsafe { sys::mnn_cancel_destroy(&mut handle) };
     }
 }

@@ -92,8 +92,8 @@ impl ScheduleConfig {
     setters! {
         /// The requested backend.
         forward_type: some ForwardType;
-        /// The backend to use when the requested one is missing. Without it, that is an error. Single operators use the CPU
-        /// in any case.
+        /// The backend to use when the requested one is missing. Without it, that is an error. Single operators use the
+        /// CPU in any case.
         fallback: some ForwardType;
         /// CPU threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1, or with a runtime all that it has.
         threads: u32;
@@ -105,42 +105,44 @@ impl ScheduleConfig {
         power: some PowerMode;
         /// Options for a GPU.
         gpu_mode: GpuMode;
-        /// The maximum number of operators that the session measures where [`gpu_mode`](Self::gpu_mode) enables tuning; 0:
-        /// no limit. For the others it uses choices that the cache or an earlier session of the device knows, or the
+        /// The maximum number of operators that the session measures where [`gpu_mode`](Self::gpu_mode) enables tuning;
+        /// 0: no limit. For the others it uses choices that the cache or an earlier session of the device knows, or the
         /// defaults without tuning.
         tuning_operators: u32;
         /// Forces an instruction set: `portable`, `sse4`, `avx2`, `avx512` or `neon`.
         cpu_isa: text;
-        /// Names of tensors, anywhere in the model, that the caller writes: operators before them run only where something
-        /// else needs them. They are the session's first inputs; the model's follow. Such a tensor has the shape that the
-        /// model computes for its declared shapes, or `[-1]`, and then must be resized.
+        /// Names of tensors, anywhere in the model, that the caller writes: operators before them run only where
+        /// something else needs them. They are the session's first inputs; the model's follow. Such a tensor has the
+        /// shape that the model computes for its declared shapes, or `[-1]`, and then must be resized.
         inputs: names;
         /// Names of the only operators to run, without [`inputs`](Self::inputs) and [`outputs`](Self::outputs). Tensors
         /// that they read from other operators become inputs, and results that none of them reads become outputs.
         operators: names;
-        /// Names of the operators where the path begins, without [`inputs`](Self::inputs), [`outputs`](Self::outputs) and
-        /// [`operators`](Self::operators): it runs them, the [`sink_operators`](Self::sink_operators), the operators on all
-        /// ways between them, and those that these need in addition. Without sinks it ends with those of the model's
-        /// outputs that depend on a source.
+        /// Names of the operators where the path begins, without [`inputs`](Self::inputs), [`outputs`](Self::outputs)
+        /// and [`operators`](Self::operators): it runs them, the [`sink_operators`](Self::sink_operators), the
+        /// operators on all ways between them, and those that these need in addition. Without sinks it ends with those
+        /// of the model's outputs that depend on a source.
         source_operators: names;
-        /// Names of the operators where the path ends. Without [`source_operators`](Self::source_operators) it begins with the
-        /// model's inputs.
+        /// Names of the operators where the path ends. Without [`source_operators`](Self::source_operators) it begins
+        /// with the model's inputs.
         sink_operators: names;
-        /// Names of operators that [`Precision::Low`] leaves as they are: their weights, inputs and outputs keep 32 bits.
+        /// Names of operators that [`Precision::Low`] leaves as they are: their weights, inputs and outputs keep 32
+        /// bits.
         fp32_operators: names;
         /// Names of the only tensors to compute, instead of the model's outputs.
         outputs: names;
         /// Names of tensors to offer as additional outputs.
         save_tensors: names;
-        /// The maximum of bytes that the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory
-        /// if that is more, but not more than the memory limit of the process's container (control group).
+        /// The maximum of bytes that the session may plan for, weights included; 0: 4 GiB, or half of the machine's
+        /// memory if that is more, but not more than the memory limit of the process's container (control group).
         max_memory_bytes: u64;
         /// The maximum of iterations of one loop of the model in a run; 0: 1,000,000.
         max_loop_iterations: u64;
-        /// Keeps the text that [`Session::report`](crate::Session::report) prints of the plan, which takes time and memory.
+        /// Keeps the text that [`Session::report`](crate::Session::report) prints of the plan, which takes time and
+        /// memory.
         record_plan: bool;
         /// Does what [`record_plan`](Self::record_plan) does, and measures each algorithm that an operator could take,
-        /// whenever it is planned.
+        /// each time that it is planned.
         measure_algorithms: bool;
         /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the
         /// CPU; many of them make it much slower.
@@ -171,7 +173,7 @@ impl ScheduleConfig {
     /// The struct of the C interface.
     pub(crate) fn to_c(&self) -> Result<CConfig> {
         let mut kept = Kept::default();
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut config = unsafe { defaults(sys::mnn_schedule_config_init) }?;
         config.forward_type = self.forward_type.map_or(config.forward_type, ForwardType::code);
         config.backup_type = self.fallback.map_or(config.backup_type, ForwardType::code);

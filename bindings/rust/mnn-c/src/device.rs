@@ -48,13 +48,13 @@ mirror! {
 /// in or finds no device; the sentence says what is missing. Loads the drivers unless a session of the
 /// backend is alive.
 pub fn devices(backend: ForwardType) -> Result<Vec<DeviceInfo>> {
-    // SAFETY: an out-pointer to a value.
+    // SAFETY: the out-pointer points to a value.
     let count = get(|count| unsafe { sys::mnn_device_count(backend.code(), count) })?;
     (0..count).map(|index| device(backend, index)).collect()
 }
 
 fn device(backend: ForwardType, index: usize) -> Result<DeviceInfo> {
-    // SAFETY: no strings of the library.
+    // SAFETY: the struct has no strings of the library.
     unsafe { filled(|info| sys::mnn_device_info(backend.code(), index, info)) }
 }
 
@@ -92,16 +92,16 @@ mirror! {
 /// # Ok::<(), mnn_c::Error>(())
 /// ```
 pub fn cpu() -> Result<CpuInfo> {
-    // SAFETY: no strings of the library.
+    // SAFETY: the struct has no strings of the library.
     unsafe { filled(|info| sys::mnn_cpu_info(info)) }
 }
 
-/// Measures the costs with which the library chooses between algorithms on this CPU, for
-/// [`RuntimeConfig::cpu_costs`](crate::RuntimeConfig::cpu_costs): a text. `isa` names the instruction set to measure,
-/// [`None`] the best. It takes a second, in which nothing else should run on the machine.
+/// Measures the costs by which the library chooses between algorithms on this CPU, and returns them as text for
+/// [`RuntimeConfig::cpu_costs`](crate::RuntimeConfig::cpu_costs). `isa` names the instruction set to measure; [`None`]
+/// is the best one. It takes a second, in which nothing else should run on the machine.
 pub fn calibrate(isa: Option<&str>, cancel: Option<&CancelToken>) -> Result<String> {
     let cancel = cancel.map_or(null_mut(), CancelToken::as_ptr);
-    // SAFETY: the library keeps to the capacity.
+    // SAFETY: the library writes no more bytes than the capacity.
     unsafe {
         get_report(isa.unwrap_or(""), |isa, buffer, capacity, size| {
             sys::mnn_cpu_calibrate(isa, cancel, buffer, capacity, size)

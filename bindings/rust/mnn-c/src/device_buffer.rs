@@ -94,15 +94,15 @@ impl Session {
     /// share.
     ///
     /// # Safety
-    /// A `VkBuffer` is one of the session's `VkDevice`, with memory and the usages that `mnn_c.h` names; it lives as long as
-    /// the binding lasts. The numbers of a file descriptor are those of its memory.
+    /// A `VkBuffer` is one of the session's `VkDevice`, with memory and the usages that `mnn_c.h` names; it lives as
+    /// long as the binding lasts. The numbers of a file descriptor are those of its memory.
     pub unsafe fn bind_input_buffer(&mut self, name: &str, buffer: Option<&DeviceBuffer>) -> Result<()> {
         let handle = self.input_handle(name)?;
         let buffer = buffer.map(|buffer| buffer.to_c());
         let pointer = buffer
             .as_ref()
             .map_or(std::ptr::null(), |buffer| buffer as *const _);
-        // SAFETY: borrowed alone; the caller promises the rest.
+        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
         check(unsafe { sys::mnn_session_bind_input_buffer(self.as_ptr_mut(), handle.as_ptr(), pointer) })?;
         self.bound.remove(&(handle.as_ptr() as usize));
         Ok(())
@@ -113,14 +113,15 @@ impl Session {
     /// results.
     ///
     /// # Safety
-    /// As of [`bind_input_buffer`](Self::bind_input_buffer), and nothing else uses that part of the buffer during a run.
+    /// The conditions are those of [`bind_input_buffer`](Self::bind_input_buffer). Nothing else uses that part of the
+    /// buffer during a run.
     pub unsafe fn bind_output_buffer(&mut self, name: &str, buffer: Option<&DeviceBuffer>) -> Result<()> {
         let handle = self.output_handle(name)?;
         let buffer = buffer.map(|buffer| buffer.to_c());
         let pointer = buffer
             .as_ref()
             .map_or(std::ptr::null(), |buffer| buffer as *const _);
-        // SAFETY: borrowed alone; the caller promises the rest.
+        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
         check(unsafe { sys::mnn_session_bind_output_buffer(self.as_ptr_mut(), handle.as_ptr(), pointer) })?;
         self.bound.remove(&(handle.as_ptr() as usize));
         Ok(())

@@ -12,7 +12,8 @@ pub trait Element: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     const TYPE: ElementType;
 }
 
-/// A Rust type whose values are converted to and from the elements of tensors: every [`Element`], `i64`, `f64` and `bool`.
+/// A Rust type whose values are converted to and from the elements of tensors: every [`Element`], `i64`, `f64` and
+/// `bool`.
 pub trait HostElement: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     /// The number of the type in the C interface.
     const HOST_TYPE: ElementType;

@@ -12,7 +12,7 @@ impl ErrorKind {
     /// The name in the C interface, e.g. `MNN_ERROR_NOT_FOUND`; `unknown status` for a number that the library does not
     /// know.
     pub fn name(self) -> &'static str {
-        // SAFETY: a constant string of the library, for any number.
+        // SAFETY: the string is a constant of the library, for any number.
         let name = unsafe { CStr::from_ptr(sys::mnn_status_name(self.code())) };
         name.to_str().unwrap_or("unknown status")
     }
@@ -42,7 +42,7 @@ impl Error {
 
     /// The library's sentence about the call that just failed on this thread.
     pub(crate) fn last(status: sys::mnn_status) -> Self {
-        // SAFETY: never NULL, valid until this thread's next call.
+        // SAFETY: the string is never NULL, and valid until this thread's next call.
         let message = unsafe { CStr::from_ptr(sys::mnn_last_error()) };
         Self::new(ErrorKind::from_code(status), message.to_string_lossy())
     }

@@ -18,9 +18,10 @@
 //! # }
 //! ```
 //!
-//! - An [`Image`] has pixels of its own. An [`ImageView`] reads pixels that lie elsewhere, an [`ImageViewMut`] writes them.
-//! - A [`Conversion`] has the filters, matrices, means and scales of the official runtime's ImageProcess, and its pixels; it
-//!   also reads the YUV frames of a camera.
+//! - An [`Image`] has pixels of its own. An [`ImageView`] reads pixels that lie elsewhere, an [`ImageViewMut`] writes
+//!   them.
+//! - A [`Conversion`] has the filters, matrices, means and scales of the official runtime's ImageProcess, and its
+//!   pixels; it also reads the YUV frames of a camera.
 //! - A [`Detector`] finds boxes in the outputs of a net.
 //! - All of it may be called from any thread. Errors are those of the crate.
 
@@ -42,7 +43,7 @@ use mnn_c_sys as sys;
 use std::ffi::CStr;
 
 impl PixelFormat {
-    /// The values of a pixel; 0 for YUV formats and unknown ones.
+    /// The number of values of a pixel; 0 for YUV formats and unknown ones.
     pub const fn channels(self) -> usize {
         match self {
             Self::Rgba | Self::Bgra => 4,
@@ -53,13 +54,13 @@ impl PixelFormat {
     }
 }
 
-/// The most boxes that a [`Detector`] finds in a picture.
+/// The maximum number of boxes that a [`Detector`] finds in a picture.
 pub const MAX_BOXES: usize = sys::MNN_IMAGE_MAX_BOXES as usize;
 
 /// The largest width and height of a picture.
 pub const MAX_EXTENT: u32 = sys::MNN_IMAGE_MAX_EXTENT as u32;
 
-/// The most pixels of a picture in a file, and of one that is resized.
+/// The maximum number of pixels of a picture in a file, and of a resized picture.
 pub const MAX_PIXELS: u64 = sys::MNN_IMAGE_MAX_PIXELS as u64;
 
 /// Returns the result for a status of libmnn_c_image, right after the call.
@@ -67,7 +68,7 @@ fn check(status: sys::mnn_status) -> Result<()> {
     if status == sys::MNN_OK {
         return Ok(());
     }
-    // SAFETY: never NULL, valid until this thread's next call.
+    // SAFETY: the string is never NULL, and valid until this thread's next call.
     let message = unsafe { CStr::from_ptr(sys::mnn_image_last_error()) };
     Err(Error::new(
         ErrorKind::from_code(status),
@@ -75,7 +76,7 @@ fn check(status: sys::mnn_status) -> Result<()> {
     ))
 }
 
-/// Converts a width, a height or a place for the library, which refuses those that are too large.
+/// Converts a width, a height or a position for the library, which refuses values that are too large.
 fn number(value: u32) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }

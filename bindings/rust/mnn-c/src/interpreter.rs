@@ -111,7 +111,7 @@ impl Interpreter {
     }
 
     fn created(&self, (handle, result): (*mut sys::mnn_session_t, Result<()>)) -> Result<Session> {
-        // SAFETY: a new session, or NULL after a failure; the bytes that it borrows are the owner's.
+        // SAFETY: the handle is a new session, or NULL after a failure; the bytes that it borrows are the owner's.
         let session = unsafe { Session::from_handle(handle, self.owner.clone()) };
         panics::resume();
         result.map(|()| session.expect("a handle comes with MNN_OK"))
@@ -126,8 +126,8 @@ impl Interpreter {
         check(unsafe { sys::mnn_interpreter_set_cache_file(self.handle.as_ptr(), pointer) })
     }
 
-    /// Does the same with bytes of [`Session::cache`] in memory. They have priority over a file; empty bytes remove
-    /// earlier ones. Bytes that do not fit are ignored, which [`Session::cache_accepted`] reports.
+    /// Gives the bytes of [`Session::cache`] to sessions created afterwards. They have priority over a file; empty
+    /// bytes remove earlier ones. Bytes that do not fit are ignored, which [`Session::cache_accepted`] reports.
     pub fn set_cache(&self, bytes: &[u8]) -> Result<()> {
         let data = bytes.as_ptr().cast();
         // SAFETY: the bytes are copied.
@@ -136,26 +136,26 @@ impl Interpreter {
 
     /// Writes the cache file again if a session prepared more than it holds.
     pub fn update_cache_file(&self, session: &Session) -> Result<()> {
-        // SAFETY: no conditions.
+        // SAFETY: the call has no conditions.
         check(unsafe { sys::mnn_interpreter_update_cache_file(self.handle.as_ptr(), session.as_ptr()) })
     }
 
     /// Puts the constants that a session of this interpreter wrote into the interpreter: sessions that are created from
     /// now on begin with them, and [`save`](Self::save) writes them.
     pub fn update_constants(&self, session: &Session) -> Result<()> {
-        // SAFETY: no conditions.
+        // SAFETY: the call has no conditions.
         check(unsafe { sys::mnn_interpreter_update_constants(self.as_ptr_mut(), session.as_ptr()) })
     }
 
-    /// The bytes of the model, with the constants of [`update_constants`](Self::update_constants) in the types of the file.
-    /// External weights are not part of them.
+    /// The bytes of the model, with the constants of [`update_constants`](Self::update_constants) in the types of the
+    /// file. External weights are not part of them.
     pub fn model_bytes(&self) -> Result<Vec<u8>> {
         let mut size = 0;
-        // SAFETY: asks for the size.
+        // SAFETY: a capacity of 0 asks for the size.
         check(unsafe { sys::mnn_interpreter_model_bytes(self.as_ptr_mut(), null_mut(), 0, &mut size) })?;
         let mut bytes = vec![0u8; size];
         let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
-        // SAFETY: `capacity` bytes.
+        // SAFETY: the buffer has `capacity` bytes.
         check(unsafe { sys::mnn_interpreter_model_bytes(self.as_ptr_mut(), buffer, capacity, &mut size) })?;
         Ok(bytes)
     }
@@ -171,44 +171,44 @@ impl Interpreter {
     /// Frees the bytes of the model and of its external weights. Existing sessions continue to run, and can be resized
     /// as far as their weights suffice; no other session can be created, and nothing saved.
     pub fn release_model(&self) -> Result<()> {
-        // SAFETY: no conditions.
+        // SAFETY: the call has no conditions.
         check(unsafe { sys::mnn_interpreter_release_model(self.as_ptr_mut()) })
     }
 
-    /// Like [`release_model`](Self::release_model), but the weights of all operators stay in memory, as the file has them, so
-    /// that sessions are resized to any shape.
+    /// Like [`release_model`](Self::release_model), but the weights of all operators stay in memory, as the file has
+    /// them, so that sessions are resized to any shape.
     pub fn release_model_keeping_weights(&self) -> Result<()> {
-        // SAFETY: no conditions.
+        // SAFETY: the call has no conditions.
         check(unsafe { sys::mnn_interpreter_release_model_keeping(self.as_ptr_mut(), sys::MNN_KEEP_WEIGHTS) })
     }
 
     /// The UUID that the converter gave the model; empty when the file has none.
     pub fn uuid(&self) -> Result<Cow<'_, str>> {
-        // SAFETY: a string of the interpreter.
+        // SAFETY: the string lives as long as the interpreter.
         unsafe { get_text(|text| sys::mnn_interpreter_uuid(self.as_ptr(), text)) }
     }
 
     /// The converter release that wrote the model; empty when the file does not say.
     pub fn model_version(&self) -> Result<Cow<'_, str>> {
-        // SAFETY: a string of the interpreter.
+        // SAFETY: the string lives as long as the interpreter.
         unsafe { get_text(|text| sys::mnn_interpreter_model_version(self.as_ptr(), text)) }
     }
 
     /// The free text given at conversion.
     pub fn biz_code(&self) -> Result<Cow<'_, str>> {
-        // SAFETY: a string of the interpreter.
+        // SAFETY: the string lives as long as the interpreter.
         unsafe { get_text(|text| sys::mnn_interpreter_biz_code(self.as_ptr(), text)) }
     }
 
     /// The number of weights of the model: elements of every weight, bias and constant.
     pub fn parameter_count(&self) -> Result<u64> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|count| unsafe { sys::mnn_interpreter_parameter_count(self.as_ptr(), count) })
     }
 
     /// Describes the model as JSON: `graph`, its operators and the tensors between them.
     pub fn report(&self, what: &str) -> Result<String> {
-        // SAFETY: `capacity` bytes at `buffer`.
+        // SAFETY: the buffer has `capacity` bytes.
         unsafe {
             get_report(what, |what, buffer, capacity, size| {
                 sys::mnn_interpreter_report(self.as_ptr(), what, buffer, capacity, size)
@@ -234,7 +234,7 @@ impl Interpreter {
     /// The names of the outputs, in the order of a session without [`ScheduleConfig::outputs`].
     pub fn output_names(&self) -> Result<Vec<Cow<'_, str>>> {
         let net = self.as_ptr();
-        // SAFETY: an out-pointer to a value; the names are strings of the interpreter.
+        // SAFETY: the out-pointer points to a value; the names are strings of the interpreter.
         unsafe {
             let count = get(|count| sys::mnn_interpreter_output_count(net, count))?;
             (0..count)
@@ -245,14 +245,14 @@ impl Interpreter {
 
     /// How many operators the file has: the main graph's, then those of each subgraph.
     pub fn op_count(&self) -> Result<usize> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|count| unsafe { sys::mnn_interpreter_op_count(self.as_ptr(), count) })
     }
 
     /// Describes an operator of the file.
     pub fn op(&self, index: usize) -> Result<ModelOp<'_>> {
         let net = self.as_ptr();
-        // SAFETY: out-pointers to values; the names are strings of the interpreter.
+        // SAFETY: the out-pointers point to values; the names are strings of the interpreter.
         unsafe {
             let outputs = get(|count| sys::mnn_interpreter_op_output_count(net, index, count))?;
             Ok(ModelOp {
@@ -280,7 +280,7 @@ impl Interpreter {
 impl Drop for Interpreter {
     fn drop(&mut self) {
         let mut handle = self.handle.as_ptr();
-        // SAFETY: the handle is used no more. Destroying a live handle does not fail.
+        // SAFETY: the handle is not used any more. Destroying a live handle does not fail.
         unsafe { sys::mnn_interpreter_destroy(&mut handle) };
         panics::resume();
     }

@@ -1,12 +1,13 @@
-//! Errors as those of `std::io`, for programs that pass them on.
+//! Converts errors to those of `std::io`, for programs that pass them on.
 
 use crate::error::{Error, ErrorKind};
 use std::io;
 
 /// The nearest kind of the standard library, [`io::ErrorKind::Other`] where none fits.
 ///
-/// [`ErrorKind::FileOpenFailed`] is `PermissionDenied`, also where the path is a directory: the C interface has one status
-/// for both. Calls that were cancelled are `Interrupted`, so do not put one into a loop that repeats what was interrupted.
+/// [`ErrorKind::FileOpenFailed`] is `PermissionDenied`, also where the path is a directory: the C interface has one
+/// status for both. Calls that were cancelled are `Interrupted`, so do not put one into a loop that repeats what was
+/// interrupted.
 impl From<ErrorKind> for io::ErrorKind {
     fn from(kind: ErrorKind) -> Self {
         match kind {

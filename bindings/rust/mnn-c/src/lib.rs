@@ -34,9 +34,9 @@
 //!
 //! An [`Error`] converts into a `std::io::Error` of the nearest kind.
 //!
-//! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`, the feature `image` the module `image`:
-//! pictures as inputs, the feature `onnx` the module `onnx`: ONNX models. The feature `vendored` compiles libmnn_c
-//! with CMake and links it in; without it the library is found through pkg-config.
+//! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`, the feature `image` the module
+//! `image`: pictures as inputs, the feature `onnx` the module `onnx`: ONNX models. The feature `vendored` compiles
+//! libmnn_c with CMake and links it in; without it the library is found through pkg-config.
 
 #![deny(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -106,13 +106,13 @@ pub use state::StateProperties;
 pub use submit::{Pending, SubmitOptions};
 pub use tensor::{Tensor, TensorMut};
 
-/// No tensor has more dimensions.
+/// The maximum number of dimensions of a tensor.
 pub const MAX_RANK: usize = mnn_c_sys::MNN_MAX_RANK as usize;
 
-/// The most CPU threads of one session.
+/// The maximum number of CPU threads of one session.
 pub const MAX_THREADS: u32 = mnn_c_sys::MNN_MAX_THREADS as u32;
 
-/// The most paths of one session.
+/// The maximum number of paths of one session.
 pub const MAX_PATHS: usize = mnn_c_sys::MNN_MAX_PATHS as usize;
 
 // Compiles the examples of the README.

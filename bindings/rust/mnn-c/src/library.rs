@@ -9,7 +9,7 @@ use std::ffi::CStr;
 
 /// The version of the library, `major.minor.patch`.
 pub fn version() -> &'static str {
-    // SAFETY: a constant string.
+    // SAFETY: the string is a constant.
     let version = unsafe { CStr::from_ptr(sys::mnn_version()) };
     version.to_str().unwrap_or_default()
 }
@@ -17,14 +17,14 @@ pub fn version() -> &'static str {
 /// The version of the library as numbers: (major, minor, patch).
 pub fn version_numbers() -> Result<(i32, i32, i32)> {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
-    // SAFETY: out-pointers to values.
+    // SAFETY: the out-pointers point to values.
     check(unsafe { sys::mnn_version_numbers(&mut major, &mut minor, &mut patch) })?;
     Ok((major, minor, patch))
 }
 
 /// The version of the binary interface, (major, minor).
 pub fn abi_version() -> (u32, u32) {
-    // SAFETY: no conditions.
+    // SAFETY: the call has no conditions.
     let version = unsafe { sys::mnn_abi_version() };
     (version >> 16, version & 0xffff)
 }
@@ -49,7 +49,7 @@ pub struct Backend {
 /// # Ok::<(), mnn_c::Error>(())
 /// ```
 pub fn backends() -> Result<Vec<Backend>> {
-    // SAFETY: out-pointers to values; the names are constant strings.
+    // SAFETY: the out-pointers point to values; the names are constant strings.
     unsafe {
         let count = get(|count| sys::mnn_backend_count(count))?;
         (0..count)

@@ -39,18 +39,18 @@ impl LogFields {
     /// Returns the closure of a call that failed.
     ///
     /// # Safety
-    /// The library did not keep it.
+    /// The library did not keep the closure.
     pub unsafe fn take_back(self) -> Option<Box<LogClosure>> {
-        // SAFETY: as promised; the pointer comes from `new`.
+        // SAFETY: the caller keeps the promise of this function; the pointer comes from `new`.
         (!self.user_data.is_null()).then(|| unsafe { Box::from_raw(self.user_data.cast()) })
     }
 }
 
 /// # Safety
-/// `user_data` is a `LogClosure`, `message` a string.
+/// `user_data` is a `LogClosure`, and `message` is a string.
 unsafe extern "C" fn on_message(user_data: *mut c_void, level: i32, message: *const c_char) {
     panics::catch(|| {
-        // SAFETY: as promised; the closure may be called by several threads at once.
+        // SAFETY: the caller keeps the promise of this function; the closure may be called by several threads at once.
         let (closure, message) = unsafe { (&*user_data.cast::<LogClosure>(), CStr::from_ptr(message)) };
         closure(LogLevel::from_code(level), &message.to_string_lossy());
     });
@@ -59,6 +59,6 @@ unsafe extern "C" fn on_message(user_data: *mut c_void, level: i32, message: *co
 /// # Safety
 /// `user_data` is a `LogClosure` that is not used any more.
 unsafe extern "C" fn on_last_message(user_data: *mut c_void) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<LogClosure>()) }));
 }

@@ -10,7 +10,7 @@ use std::mem::align_of;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{null_mut, NonNull};
 
-/// A mapping that is in effect; it ends when it is dropped.
+/// A mapping that is in effect; dropping it ends the mapping.
 #[derive(Debug)]
 struct Mapping<'t, T> {
     tensor: NonNull<sys::mnn_tensor_t>,
@@ -19,7 +19,7 @@ struct Mapping<'t, T> {
     alone: PhantomData<&'t mut [T]>,
 }
 
-// SAFETY: it represents a tensor that is borrowed exclusively, and its elements.
+// SAFETY: a mapping represents a tensor that is borrowed exclusively, and its elements.
 unsafe impl<T: Element> Send for Mapping<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for Mapping<'_, T> {}
@@ -30,10 +30,10 @@ impl<'t, T: Element> Mapping<'t, T> {
         let count = tensor.element_count()?;
         let handle = tensor.as_ptr_mut();
         let mut data = null_mut();
-        // SAFETY: the tensor is borrowed alone.
+        // SAFETY: the tensor is borrowed exclusively.
         check(unsafe { sys::mnn_tensor_map(handle, access, &mut data) })?;
         let mut mapping = Self {
-            // SAFETY: it was a NonNull.
+            // SAFETY: the handle comes from a NonNull.
             tensor: unsafe { NonNull::new_unchecked(handle) },
             data: NonNull::dangling(),
             count: 0,
@@ -52,26 +52,26 @@ impl<'t, T: Element> Mapping<'t, T> {
     }
 
     fn elements(&self) -> &[T] {
-        // SAFETY: that many elements, aligned, mapped for reading or written before; any bits are a value.
+        // SAFETY: `count` aligned elements lie there, mapped for reading or written before; any bits are a value.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.count) }
     }
 
     fn elements_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and the tensor is borrowed alone.
+        // SAFETY: as above, and the tensor is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) }
     }
 
     fn end(self) -> Result<()> {
         let tensor = self.tensor.as_ptr();
         std::mem::forget(self);
-        // SAFETY: the tensor is borrowed alone, and the elements are used no more.
+        // SAFETY: the tensor is borrowed exclusively, and the elements are not used any more.
         check(unsafe { sys::mnn_tensor_unmap(tensor) })
     }
 }
 
 impl<T> Drop for Mapping<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the tensor is borrowed alone, and the elements are used no more.
+        // SAFETY: the tensor is borrowed exclusively, and the elements are not used any more.
         unsafe { sys::mnn_tensor_unmap(self.tensor.as_ptr()) };
     }
 }
@@ -114,7 +114,8 @@ impl TensorMut<'_> {
     pub fn map_write<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
         let mapping = Mapping::<T>::new(self, sys::MNN_MAP_WRITE)?;
         let (data, count) = (mapping.data.as_ptr(), mapping.count);
-        // SAFETY: that many elements. They are written before they can be read; zeros are a value of every type.
+        // SAFETY: `count` elements lie there. They are written before they can be read; zeros are a value of every
+        // type.
         unsafe { data.write_bytes(0, count) };
         Ok(MappedMut(mapping))
     }

@@ -1,14 +1,15 @@
-//! Macros for what mirrors the C interface: structs that the library fills, and builders of those that it reads.
+//! Macros that mirror the C interface: structs that the library fills, and builders of structs that it reads.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
 use std::os::raw::c_char;
 use std::time::Duration;
 
-/// A value of a field of the C interface in the type that it has in Rust. In an `Option` it may be unknown.
+/// A value of a field of the C interface in the type that it has in Rust. An `Option` is
+/// `None` where the library does not know the value.
 pub(crate) trait FromC<T> {
     /// # Safety
-    /// A pointer is NULL, or a string that lives as long as the value.
+    /// A pointer is NULL, or points to a string that lives as long as the value.
     unsafe fn from_c(value: &T) -> Self;
 }
 
@@ -46,34 +47,36 @@ impl<const N: usize> FromC<[c_char; N]> for String {
 
 impl<const N: usize> FromC<[c_char; N]> for Vec<String> {
     unsafe fn from_c(field: &[c_char; N]) -> Self {
-        // SAFETY: no pointer.
+        // SAFETY: the field is an array and holds no pointer.
         let words = unsafe { String::from_c(field) };
-        words.split(' ').map(String::from).collect()
+        words.split_whitespace().map(String::from).collect()
     }
 }
 
 impl<'a> FromC<*const c_char> for Option<Cow<'a, str>> {
     unsafe fn from_c(text: &*const c_char) -> Self {
-        // SAFETY: as promised. Names come from the model's file, whose bytes may not be UTF-8.
+        // SAFETY: the caller keeps the promise of this function. Names come from the model's file, whose bytes may not
+        // be UTF-8.
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(*text) }.to_string_lossy())
     }
 }
 
 impl<'a> FromC<*const c_char> for Cow<'a, str> {
     unsafe fn from_c(text: &*const c_char) -> Self {
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the promise of this function.
         unsafe { Option::from_c(text) }.unwrap_or_default()
     }
 }
 
 impl FromC<*const c_char> for String {
     unsafe fn from_c(text: &*const c_char) -> Self {
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the promise of this function.
         unsafe { Cow::from_c(text) }.into_owned()
     }
 }
 
-/// Declares a struct whose fields are those of a struct of the C interface, of the same name or of the one behind `=`.
+/// Declares a struct with the fields of a struct of the C interface, which have the same names, or the names behind
+/// `=`.
 macro_rules! mirror {
     (
         $(#[$meta:meta])*
@@ -89,7 +92,7 @@ macro_rules! mirror {
 
         impl $(<$life>)? crate::mirror::FromC<mnn_c_sys::$c> for $name $(<$life>)? {
             unsafe fn from_c(info: &mnn_c_sys::$c) -> Self {
-                // SAFETY: as promised.
+                // SAFETY: the caller keeps the promise of this function.
                 unsafe { Self { $($field: crate::mirror::FromC::from_c(mirror!(@field info $field $($source)?)),)* } }
             }
         }

@@ -9,73 +9,73 @@ use std::borrow::Cow;
 use std::mem::size_of;
 use std::os::raw::c_char;
 
-/// A list of the library; it may be NULL where it is empty.
+/// A list of the library; its pointer may be NULL where it is empty.
 ///
 /// # Safety
-/// `count` elements lie there for `'a`.
+/// `count` elements lie at `data` for `'a`.
 pub(crate) unsafe fn list<'a, T>(data: *const T, count: usize) -> &'a [T] {
     match count {
         0 => &[],
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the promise of this function.
         count => unsafe { std::slice::from_raw_parts(data, count) },
     }
 }
 
 /// # Safety
-/// NULL, or a string that lives for `'a`.
+/// The pointer is NULL, or points to a string that lives for `'a`.
 unsafe fn text<'a>(pointer: *const c_char) -> Cow<'a, str> {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe { optional_text(pointer) }.unwrap_or_default()
 }
 
-/// A node that an [`Operator`](crate::Operator) computes, as its file describes it.
+/// A node that an [`Operator`](crate::Operator) computes, as the model's file describes it.
 #[derive(Clone, Copy)]
 pub struct Node<'c>(&'c sys::mnn_node_t);
 
 impl<'c> Node<'c> {
     /// # Safety
-    /// A node of a callback, which lasts for `'c`.
+    /// The node belongs to a callback, which lasts for `'c`.
     pub(crate) unsafe fn new(node: &'c sys::mnn_node_t) -> Self {
         Self(node)
     }
 
     /// Its own name, else that of its first output.
     pub fn name(&self) -> Cow<'c, str> {
-        // SAFETY: a string of the node.
+        // SAFETY: the string lives as long as the node.
         unsafe { text(self.0.name) }
     }
 
     /// The name under which the operator is registered.
     pub fn type_name(&self) -> Cow<'c, str> {
-        // SAFETY: a string of the node.
+        // SAFETY: the string lives as long as the node.
         unsafe { text(self.0.type_name) }
     }
 
     /// The operator's name in the format: `Plugin`, `Extra` or another operator.
     pub fn schema_type(&self) -> Cow<'c, str> {
-        // SAFETY: a string of the node.
+        // SAFETY: the string lives as long as the node.
         unsafe { text(self.0.schema_type) }
     }
 
     /// The origin of an `Extra`, e.g. `ONNX`; else empty.
     pub fn engine(&self) -> Cow<'c, str> {
-        // SAFETY: a string of the node.
+        // SAFETY: the string lives as long as the node.
         unsafe { text(self.0.engine) }
     }
 
     /// The bytes of an `Extra`, which have no meaning to the library.
     pub fn info(&self) -> &'c [u8] {
-        // SAFETY: bytes of the node.
+        // SAFETY: the bytes live as long as the node.
         unsafe { list(self.0.info.cast(), self.0.info_size) }
     }
 
     /// The attributes of a `Plugin` or an `Extra`, in the order of the file.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'c>> {
-        // SAFETY: attributes of the node.
+        // SAFETY: the attributes live as long as the node.
         unsafe { attributes(self.0.attributes, self.0.attribute_count) }
     }
 
-    /// The first attribute of a name. [`ErrorKind::NotFound`] where there is none.
+    /// The first attribute with a key. Fails with [`ErrorKind::NotFound`] where there is none.
     pub fn attribute(&self, key: &str) -> Result<Attribute<'c>> {
         self.attributes()
             .find(|attribute| attribute.key() == key)
@@ -97,25 +97,26 @@ impl<'c> Node<'c> {
 }
 
 /// # Safety
-/// A list of attributes that lives for `'a`.
+/// The list of `count` attributes lives for `'a`.
 unsafe fn attributes<'a>(
     data: *const *const sys::mnn_attribute_t,
     count: usize,
 ) -> impl Iterator<Item = Attribute<'a>> {
-    // SAFETY: as promised; no entry is NULL.
+    // SAFETY: the caller keeps the promise of this function; no entry is NULL.
     unsafe { list(data, count) }
         .iter()
         .map(|attribute| Attribute(unsafe { &**attribute }))
 }
 
-/// A named value of a node. The format does not record its kind: values that it does not have are 0, `None` or empty.
+/// A named value of a node. The format does not record its kind: values that an attribute does not have are 0, `None`
+/// or empty.
 #[derive(Clone, Copy)]
 pub struct Attribute<'c>(&'c sys::mnn_attribute_t);
 
 impl<'c> Attribute<'c> {
     /// Its name.
     pub fn key(&self) -> Cow<'c, str> {
-        // SAFETY: a string of the attribute.
+        // SAFETY: the string lives as long as the attribute.
         unsafe { text(self.0.key) }
     }
 
@@ -136,32 +137,32 @@ impl<'c> Attribute<'c> {
 
     /// The text.
     pub fn text(&self) -> Option<Cow<'c, str>> {
-        // SAFETY: NULL or a string of the attribute.
+        // SAFETY: the pointer is NULL, or a string that lives as long as the attribute.
         unsafe { optional_text(self.0.text) }
     }
 
     /// The list of whole numbers.
     pub fn ints(&self) -> &'c [i32] {
-        // SAFETY: a list of the attribute.
+        // SAFETY: the list lives as long as the attribute.
         unsafe { list(self.0.ints, self.0.int_count) }
     }
 
     /// The list of numbers.
     pub fn floats(&self) -> &'c [f32] {
-        // SAFETY: a list of the attribute.
+        // SAFETY: the list lives as long as the attribute.
         unsafe { list(self.0.floats, self.0.float_count) }
     }
 
     /// The list of truth values.
     pub fn bools(&self) -> Vec<bool> {
-        // SAFETY: a list of the attribute.
+        // SAFETY: the list lives as long as the attribute.
         let bytes = unsafe { list(self.0.bools, self.0.bool_count) };
         bytes.iter().map(|byte| *byte != 0).collect()
     }
 
     /// The list of texts.
     pub fn texts(&self) -> Vec<Cow<'c, str>> {
-        // SAFETY: a list of strings of the attribute.
+        // SAFETY: the list and its strings live as long as the attribute.
         unsafe { list(self.0.texts, self.0.text_count) }
             .iter()
             .map(|pointer| unsafe { text(*pointer) })
@@ -170,13 +171,13 @@ impl<'c> Attribute<'c> {
 
     /// The tensor; also `None` for a tensor of texts.
     pub fn tensor(&self) -> Option<HostTensor<'c>> {
-        // SAFETY: NULL or a tensor of the attribute.
+        // SAFETY: the pointer is NULL, or a tensor that lives as long as the attribute.
         unsafe { self.0.tensor.as_ref() }.map(HostTensor)
     }
 
     /// The name of a list of attributes, and the list.
     pub fn function(&self) -> Option<(Cow<'c, str>, Vec<Attribute<'c>>)> {
-        // SAFETY: NULL or a string of the attribute, and its list.
+        // SAFETY: the pointer is NULL or a string; string and list live as long as the attribute.
         let name = unsafe { optional_text(self.0.function) }?;
         let list = unsafe { attributes(self.0.attributes, self.0.attribute_count) };
         Some((name, list.collect()))
@@ -189,14 +190,14 @@ pub struct HostTensor<'c>(&'c sys::mnn_host_tensor_t);
 
 impl<'c> HostTensor<'c> {
     /// # Safety
-    /// A tensor of a callback, whose data nothing writes for `'c`.
+    /// The tensor belongs to a callback, and nothing writes its data for `'c`.
     pub(crate) unsafe fn new(tensor: &'c sys::mnn_host_tensor_t) -> Self {
         Self(tensor)
     }
 
-    /// Empty when it has none.
+    /// The name; empty when the tensor has none.
     pub fn name(&self) -> Cow<'c, str> {
-        // SAFETY: a string that lives as long as the tensor.
+        // SAFETY: the string lives as long as the tensor.
         unsafe { text(self.0.name) }
     }
 
@@ -215,21 +216,21 @@ impl<'c> HostTensor<'c> {
         Format::from_code(self.0.format)
     }
 
-    /// The elements. [`ErrorKind::BadType`] when they are of another type, [`ErrorKind::BadState`] when they are not
-    /// known in this callback.
+    /// The elements. Fails with [`ErrorKind::BadType`] when they are of another type, and with [`ErrorKind::BadState`]
+    /// when they are not known in this callback.
     pub fn values<T: Element>(&self) -> Result<&'c [T]> {
         let count = count::<T>(self.0)?;
-        // SAFETY: elements of that type, aligned, which live as long as the tensor.
+        // SAFETY: `data` has `count` aligned elements of that type, which live as long as the tensor.
         Ok(unsafe { list(self.0.data.cast(), count) })
     }
 }
 
-/// A tensor that a callback writes: all its elements, whose values are unspecified before.
+/// A tensor whose elements a callback writes, all of them: their values are unspecified before.
 pub struct HostTensorMut<'c>(&'c mut sys::mnn_host_tensor_t);
 
 impl<'c> HostTensorMut<'c> {
     /// # Safety
-    /// An output of a callback, which nothing else uses for `'c`.
+    /// The tensor is an output of a callback, and nothing else uses it for `'c`.
     pub(crate) unsafe fn new(tensor: &'c mut sys::mnn_host_tensor_t) -> Self {
         Self(tensor)
     }
@@ -239,11 +240,11 @@ impl<'c> HostTensorMut<'c> {
         HostTensor(self.0)
     }
 
-    /// The elements. [`ErrorKind::BadType`] when they are of another type.
+    /// The elements. Fails with [`ErrorKind::BadType`] when they are of another type.
     pub fn values_mut<T: Element>(&mut self) -> Result<&mut [T]> {
         match count::<T>(self.0)? {
             0 => Ok(&mut []),
-            // SAFETY: elements of that type, aligned, which this tensor alone uses.
+            // SAFETY: `data` has `count` aligned elements of that type, which this tensor alone uses.
             count => Ok(unsafe { std::slice::from_raw_parts_mut(self.0.data.cast(), count) }),
         }
     }

@@ -45,7 +45,7 @@ fn check(status: sys::mnn_status) -> Result<()> {
     if status == sys::MNN_OK {
         return Ok(());
     }
-    // SAFETY: never NULL, valid until this thread's next call.
+    // SAFETY: the string is never NULL, and valid until this thread's next call.
     let message = unsafe { CStr::from_ptr(sys::mnn_onnx_last_error()) };
     let error = Error::new(ErrorKind::from_code(status), message.to_string_lossy());
     panics::resume();
@@ -83,7 +83,8 @@ impl Conversion {
         self
     }
 
-    /// With codes: how many weights of a row share a scale, a multiple of 16. 0, the default: the row.
+    /// The number of weights of a row that share a scale, where weights are stored as codes: a multiple of 16. The
+    /// default of 0 means the whole row.
     pub fn weight_block(mut self, weights: i32) -> Self {
         self.block = weights;
         self
@@ -95,7 +96,7 @@ impl Conversion {
         self
     }
 
-    /// The number of a free extent that has a name.
+    /// The value of a free extent that has a name.
     pub fn extent(mut self, name: impl Into<String>, extent: i32) -> Self {
         self.extents.push((name.into(), extent));
         self
@@ -118,15 +119,15 @@ impl Conversion {
         follow_links: bool;
         /// Stores large arrays outside of the net even where it could hold them.
         weights_beside: bool;
-        /// The most bytes that constants may take while they are read and computed. 0, the default: 1 GiB, and 8 times the
-        /// model.
+        /// The maximum number of bytes that constants may take while they are read and computed. The default of 0 means
+        /// 1 GiB plus 8 times the bytes of the model.
         max_memory_bytes: u64;
         /// The token that ends the conversion.
         cancel: shared CancelToken;
     }
 
-    /// Called with the number of nodes that are read, and their total; `false` ends the conversion with
-    /// [`ErrorKind::CallbackStop`]. A panic in it is raised again in the caller.
+    /// Sets a closure that is called with the number of nodes that are read, and their total; `false` ends the
+    /// conversion with [`ErrorKind::CallbackStop`]. A panic in it is raised again in the caller.
     pub fn progress(mut self, watch: impl FnMut(u64, u64) -> bool + 'static) -> Self {
         self.progress = Some(Box::new(watch));
         self
@@ -151,7 +152,7 @@ impl Conversion {
         mut self,
         convert: impl FnOnce(*const sys::mnn_onnx_options_t, *mut *mut sys::mnn_onnx_result_t) -> sys::mnn_status,
     ) -> Result<Converted> {
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut options = unsafe { initialised(sys::mnn_onnx_options_init, check) }?;
         let mut kept = Kept::default();
         let mut shapes = Vec::new();
@@ -205,7 +206,7 @@ impl fmt::Debug for Conversion {
 /// # Safety
 /// `user_data` is a `Watch` that nothing else uses.
 unsafe extern "C" fn on_progress(user_data: *mut c_void, done: u64, total: u64) -> i32 {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     let watch = unsafe { &mut *user_data.cast::<Watch>() };
     let goes_on = panics::catch(|| watch(done, total)).unwrap_or(false);
     i32::from(!goes_on)
@@ -262,7 +263,7 @@ unsafe impl Sync for Converted {}
 impl Drop for Converted {
     fn drop(&mut self) {
         let mut handle = self.handle.as_ptr();
-        // SAFETY: the handle is used no more.
+        // SAFETY: the handle is not used any more.
         unsafe { sys::mnn_onnx_result_destroy(&mut handle) };
     }
 }
@@ -271,7 +272,7 @@ impl Converted {
     /// The description of the result.
     pub fn report(&self) -> Result<Report> {
         let mut found = sized!(mnn_onnx_report_t);
-        // SAFETY: a live handle, and a struct of that size.
+        // SAFETY: the handle is live, and the struct has that size.
         check(unsafe { sys::mnn_onnx_result_report(self.handle.as_ptr(), &mut found) })?;
         Ok(Report {
             nodes: found.nodes,
@@ -287,7 +288,7 @@ impl Converted {
 
     fn problem(&self, index: usize) -> Result<Problem> {
         let mut found = sized!(mnn_onnx_problem_t);
-        // SAFETY: a live handle, and a struct of that size, whose strings are the result's.
+        // SAFETY: the handle is live; the struct has that size, and its strings are the result's.
         unsafe {
             check(sys::mnn_onnx_result_problem(
                 self.handle.as_ptr(),
@@ -300,14 +301,14 @@ impl Converted {
 
     fn note(&self, index: usize) -> Result<String> {
         let mut note = null();
-        // SAFETY: a live handle, and a string of the result, which lives.
+        // SAFETY: the handle is live; the string lives as long as the result.
         unsafe {
             check(sys::mnn_onnx_result_note(self.handle.as_ptr(), index, &mut note))?;
             Ok(optional_text(note).unwrap_or_default().into_owned())
         }
     }
 
-    /// The bytes of the .mnn model. [`ErrorKind::NotSupported`] where nodes cannot be expressed.
+    /// The bytes of the .mnn model. Fails with [`ErrorKind::NotSupported`] where nodes cannot be expressed.
     pub fn data(&self) -> Result<&[u8]> {
         self.bytes(sys::mnn_onnx_result_data)
     }
@@ -326,7 +327,7 @@ impl Converted {
         ) -> sys::mnn_status,
     ) -> Result<&[u8]> {
         let (mut data, mut size) = (null(), 0);
-        // SAFETY: a live handle; the bytes live as long as it.
+        // SAFETY: the handle is live; the bytes live as long as it.
         unsafe {
             check(get(self.handle.as_ptr(), &mut data, &mut size))?;
             Ok(match NonNull::new(data as *mut u8) {
@@ -339,7 +340,7 @@ impl Converted {
     /// Writes the .mnn model, and large arrays outside of it to the path with `.weight` behind it.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = c_path(path.as_ref())?;
-        // SAFETY: a live handle; the path lives during the call.
+        // SAFETY: the handle is live; the path lives during the call.
         check(unsafe { sys::mnn_onnx_result_save(self.handle.as_ptr(), path.as_ptr()) })
     }
 
@@ -372,7 +373,7 @@ impl AsRef<[u8]> for Weight {
 
 impl Interpreter {
     /// Converts an ONNX model in a file, in memory and with the defaults, and loads the result.
-    /// [`ErrorKind::NotSupported`] where nodes cannot be expressed: a [`Conversion`] lists them.
+    /// Fails with [`ErrorKind::NotSupported`] where nodes cannot be expressed; a [`Conversion`] lists them.
     pub fn from_onnx(path: impl AsRef<Path>) -> Result<Self> {
         Conversion::new()
             .convert_file(path)?

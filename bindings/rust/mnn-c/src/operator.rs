@@ -12,8 +12,9 @@ use std::os::raw::c_void;
 /// An operator that the host computes: nodes that a converter wrote as `Plugin` or `Extra`, and operators of the format
 /// that the library lacks.
 ///
-/// Its functions are called on the thread that creates, resizes, runs or drops a session, by several sessions at the same
-/// time. A function that fails ends that call with the kind of its error, and a panic is raised again in the caller.
+/// Its functions are called on the thread that creates, resizes, runs or drops a session, by several sessions at the
+/// same time. A function that fails ends that call with the kind of its error, and a panic is raised again in the
+/// caller.
 ///
 /// ```
 /// use mnn_c::{Format, HostTensor, HostTensorMut, Interpreter, Node, Operator, ScheduleConfig};
@@ -55,7 +56,7 @@ pub trait Operator: Send + Sync + 'static {
     /// The state that one plan of a session keeps for this operator, `()` for none.
     type State: Send + 'static;
 
-    /// Bit i: [`shape`](Self::shape) reads the elements of input i, of the first 32 inputs. Where these are not
+    /// The inputs whose elements [`shape`](Self::shape) reads: bit i for input i, of the first 32. Where these are not
     /// constant, the nodes after this one are planned during a run, and again only when the elements differ.
     fn content_inputs(&self) -> u64 {
         0
@@ -88,7 +89,7 @@ pub trait Operator: Send + Sync + 'static {
     /// Makes the state of a plan, once its shapes are known. Constant inputs have values.
     fn prepare(&self, node: &Node<'_>, inputs: &[HostTensor<'_>]) -> Result<Self::State>;
 
-    /// Writes all elements of every output, in each run. Not called when no output has elements.
+    /// Writes all elements of every output, in each run. It is not called when no output has elements.
     fn compute(
         &self,
         state: &mut Self::State,
@@ -98,8 +99,8 @@ pub trait Operator: Send + Sync + 'static {
     ) -> Result<()>;
 }
 
-/// The shape of an output, which [`Operator::shape`] sets. Type and format are those of input 0 (without inputs: `f32` and
-/// [`Format::Nchw`]) unless they are set, too.
+/// The shape of an output, which [`Operator::shape`] sets. Type and format are those of input 0 (without inputs: `f32`
+/// and [`Format::Nchw`]) unless they are set, too.
 pub struct OutputShape<'c>(&'c mut sys::mnn_host_tensor_t);
 
 impl OutputShape<'_> {
@@ -124,13 +125,13 @@ impl OutputShape<'_> {
 
 impl Interpreter {
     /// Registers an operator for the sessions of this interpreter: for `Plugin` and `Extra` nodes of this type, and for
-    /// the operator of the format that has this name. It is dropped with the last of interpreter and sessions.
+    /// the operator of the format that has this name. It is dropped with the last of the interpreter and its sessions.
     ///
-    /// [`ErrorKind::BadState`] after the first session, [`ErrorKind::InvalidValue`] for a name that is registered already
-    /// or an operator that the library runs itself.
+    /// Fails with [`ErrorKind::BadState`] after the first session, and with [`ErrorKind::InvalidValue`] for a name that
+    /// is already registered or an operator that the library runs itself.
     pub fn add_operator<O: Operator>(&self, name: &str, operator: O) -> Result<()> {
         let name = c_string(name, "the name")?;
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut op = unsafe { defaults(sys::mnn_operator_init) }?;
         op.name = name.as_ptr();
         op.content_inputs = operator.content_inputs();
@@ -161,7 +162,7 @@ pub(crate) fn hand_over<T>(object: T, call: impl FnOnce(*mut c_void) -> sys::mnn
 /// Runs a function of the operator; its error becomes status and message of the call.
 ///
 /// # Safety
-/// A call of the library.
+/// The call comes from the library.
 pub(crate) unsafe fn answer(
     call: *mut sys::mnn_operator_call_t,
     body: impl FnOnce() -> Result<()>,
@@ -171,7 +172,7 @@ pub(crate) unsafe fn answer(
         Some(Err(error)) => error,
         None => return sys::MNN_ERROR_CALLBACK_STOP, // the panic is raised again in the caller
     };
-    // SAFETY: as promised: that many bytes lie there.
+    // SAFETY: the caller keeps the promise of this function: that many bytes lie there.
     unsafe {
         let length = error.message().len().min((*call).message_size.saturating_sub(1));
         std::ptr::copy_nonoverlapping(error.message().as_ptr(), (*call).message.cast(), length);
@@ -181,9 +182,9 @@ pub(crate) unsafe fn answer(
 }
 
 /// # Safety
-/// A call of the library, whose tensors live for `'c`.
+/// The call comes from the library, and its tensors live for `'c`.
 pub(crate) unsafe fn inputs<'c>(call: *const sys::mnn_operator_call_t) -> Vec<HostTensor<'c>> {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe { list((*call).inputs, (*call).input_count) }
         .iter()
         .map(|tensor| unsafe { HostTensor::new(&**tensor) })
@@ -191,23 +192,23 @@ pub(crate) unsafe fn inputs<'c>(call: *const sys::mnn_operator_call_t) -> Vec<Ho
 }
 
 /// # Safety
-/// A call of the library, whose tensors live for `'c`. Called once.
+/// The call comes from the library, and its tensors live for `'c`. This function is called once for it.
 pub(crate) unsafe fn outputs<'c>(
     call: *const sys::mnn_operator_call_t,
 ) -> impl Iterator<Item = &'c mut sys::mnn_host_tensor_t> {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe { list((*call).outputs, (*call).output_count) }
         .iter()
         .map(|tensor| unsafe { &mut **tensor })
 }
 
 /// # Safety
-/// `user_data` is an `O`, the call one of the library.
+/// `user_data` is an `O`, and the call comes from the library.
 unsafe extern "C" fn on_shape<O: Operator>(
     user_data: *mut c_void,
     call: *mut sys::mnn_operator_call_t,
 ) -> sys::mnn_status {
-    // SAFETY: as promised; several threads may use the operator.
+    // SAFETY: the caller keeps the promise of this function; several threads may use the operator.
     unsafe {
         answer(call, || {
             let operator = &*user_data.cast::<O>();
@@ -218,12 +219,12 @@ unsafe extern "C" fn on_shape<O: Operator>(
 }
 
 /// # Safety
-/// As `on_shape`.
+/// The conditions are those of `on_shape`.
 unsafe extern "C" fn on_prepare<O: Operator>(
     user_data: *mut c_void,
     call: *mut sys::mnn_operator_call_t,
 ) -> sys::mnn_status {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe {
         answer(call, || {
             let operator = &*user_data.cast::<O>();
@@ -235,12 +236,12 @@ unsafe extern "C" fn on_prepare<O: Operator>(
 }
 
 /// # Safety
-/// As `on_shape`; the state is that of `on_prepare`, which no other thread uses.
+/// The conditions are those of `on_shape`. The state comes from `on_prepare`, and no other thread uses it.
 pub(crate) unsafe extern "C" fn on_compute<O: Operator>(
     user_data: *mut c_void,
     call: *mut sys::mnn_operator_call_t,
 ) -> sys::mnn_status {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     unsafe {
         answer(call, || {
             let operator = &*user_data.cast::<O>();
@@ -252,15 +253,15 @@ pub(crate) unsafe extern "C" fn on_compute<O: Operator>(
 }
 
 /// # Safety
-/// `state` is one of `on_prepare` that is not used any more.
+/// `state` comes from `on_prepare` and is not used any more.
 pub(crate) unsafe extern "C" fn on_release<O: Operator>(_user_data: *mut c_void, state: *mut c_void) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     panics::catch(|| drop(unsafe { Box::from_raw(state.cast::<O::State>()) }));
 }
 
 /// # Safety
 /// `user_data` is an `O` that is not used any more.
 pub(crate) unsafe extern "C" fn on_last<O: Operator>(user_data: *mut c_void) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<O>()) }));
 }

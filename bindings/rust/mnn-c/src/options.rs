@@ -1,4 +1,4 @@
-//! Options for loading an interpreter, and its messages.
+//! Options for loading a model, and the messages of its interpreter.
 
 use crate::call::{c_path, defaults, get_pointer};
 use crate::cancel::{self, CancelToken};
@@ -44,8 +44,8 @@ impl InterpreterOptions {
     }
 
     /// Sends messages about the model and its sessions up to a level to a closure, on the thread of the call that
-    /// caused them; calls of several threads may overlap. The closure is dropped with the last of interpreter and
-    /// sessions.
+    /// caused them; calls of several threads may overlap. The closure is dropped with the last of the interpreter and
+    /// its sessions.
     ///
     /// The closure may call anything, even load models and run sessions; such calls send no messages themselves. A
     /// panic in it is raised again in the caller once the library's call is over.
@@ -54,8 +54,8 @@ impl InterpreterOptions {
         self
     }
 
-    /// The file of external weights. Without it, the model's path with `.weight` behind it; a model from
-    /// memory has none then.
+    /// The file of external weights. The default is the model's path with `.weight` behind it; a model from
+    /// memory has none.
     ///
     /// It is held like the model: read into memory by [`load_file`](Self::load_file) when the first session is created,
     /// mapped by [`load_mapped_file`](Self::load_mapped_file). That of a model from memory stays open and is read when
@@ -75,7 +75,7 @@ impl InterpreterOptions {
         self
     }
 
-    /// A closure that reads external weights in place of a file: `read(offset, destination)` fills the whole
+    /// Sets a closure that reads external weights in place of a file: `read(offset, destination)` fills the whole
     /// destination from the offset in the `size` bytes. It is called when weights are prepared, on the thread of the
     /// call that needs them, by several at once. It must not use the interpreter or sessions of it. An error becomes
     /// [`ErrorKind::FileReadFailed`](crate::ErrorKind) of the call that needs the weights.
@@ -90,8 +90,8 @@ impl InterpreterOptions {
     }
 
     setters! {
-        /// The factor of the scores of Attention operators that the file gives none, such as `attn_scale` of the
-        /// `llm_config.json` beside a language model; 0, the default: one by the square root of the depth of a head.
+        /// The factor of the scores of Attention operators for which the file has none, such as `attn_scale` of the
+        /// `llm_config.json` beside a language model. The default of 0 means 1 / sqrt(depth of a head).
         attention_scale: f32;
         /// The token that ends the load.
         cancel: shared CancelToken;
@@ -153,7 +153,7 @@ impl InterpreterOptions {
         create: impl FnOnce(*const sys::mnn_interpreter_options_t, *mut *mut sys::mnn_interpreter_t) -> i32,
     ) -> Result<Interpreter> {
         let weight_path = self.external_weights.as_deref().map(c_path).transpose()?;
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut options = unsafe { defaults(sys::mnn_interpreter_options_init) }?;
         options.load_mode = mode;
         options.attention_scale = self.attention_scale;
@@ -174,7 +174,7 @@ impl InterpreterOptions {
             // SAFETY: the library could not read the options.
             unsafe { weights::take_back(&options) };
         }
-        // SAFETY: a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
+        // SAFETY: the handle is a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
         let interpreter = unsafe { Interpreter::from_handle(handle, owner) };
         // SAFETY: without an interpreter the library does not keep the closure.
         let unused = interpreter.is_none().then(|| unsafe { log.take_back() });

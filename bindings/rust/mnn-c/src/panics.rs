@@ -1,4 +1,4 @@
-//! Panics of closures that the library calls: caught on the C side of the call, continued on the Rust side.
+//! Panics of closures that the library calls are caught on the C side of the call and continued on the Rust side.
 
 use std::any::Any;
 use std::cell::RefCell;

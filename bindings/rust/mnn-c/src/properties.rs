@@ -92,8 +92,8 @@ mirror! {
         stage_plans: u64,
         /// How often memory of a GPU was allocated for tensors.
         device_allocations: u64,
-        /// The bytes that the session holds now, without the model's own: arena, weights, inputs, outputs and buffers of
-        /// the operators.
+        /// The bytes that the session holds now, without the model's own: arena, weights, inputs, outputs and buffers
+        /// of the operators.
         memory_bytes: u64,
         /// The largest `memory_bytes` so far.
         peak_memory_bytes: u64,
@@ -133,9 +133,9 @@ mirror! {
 pub struct Declaration<'i> {
     /// Its name.
     pub name: Cow<'i, str>,
-    /// The type of the file, even one that sessions replace by another; `None`: the file does not state it.
+    /// The type that the file states, even where sessions replace it by another; `None`: the file states none.
     pub declared_type: Option<ElementType>,
-    /// The type that it has in a session; `None`: only a session knows, like the next two.
+    /// The type that it has in a session; `None`: only a session knows the type, the format and the shape.
     pub element_type: Option<ElementType>,
     /// The order of its extents.
     pub format: Option<Format>,
@@ -146,21 +146,21 @@ pub struct Declaration<'i> {
 impl Interpreter {
     /// The description of the model; its UUID, version and biz code have functions of their own.
     pub fn properties(&self) -> Result<ModelProperties> {
-        // SAFETY: no strings.
+        // SAFETY: the struct has no strings.
         unsafe { filled(|info| sys::mnn_interpreter_info(self.as_ptr(), info)) }
     }
 
     /// The inputs as the model declares them.
     pub fn declared_inputs(&self) -> Result<Vec<Declaration<'_>>> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         let count = get(|count| unsafe { sys::mnn_interpreter_input_count(self.as_ptr(), count) })?;
         self.declarations(count, sys::mnn_interpreter_input_info)
     }
 
-    /// The outputs as far as they follow from the declared inputs: not after values that a session computes, control
-    /// flow and operators of the program. For open extents several sizes are tried.
+    /// The outputs as far as they follow from the declared inputs. They do not where they depend on values that a
+    /// session computes, on control flow or on operators of the program. For open extents several sizes are tried.
     pub fn declared_outputs(&self) -> Result<Vec<Declaration<'_>>> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         let count = get(|count| unsafe { sys::mnn_interpreter_output_count(self.as_ptr(), count) })?;
         self.declarations(count, sys::mnn_interpreter_output_info)
     }
@@ -177,7 +177,7 @@ impl Interpreter {
                 // SAFETY: the struct holds its size.
                 check(unsafe { ask(self.as_ptr(), index, &mut info) })?;
                 Ok(Declaration {
-                    // SAFETY: a string of the interpreter.
+                    // SAFETY: the string lives as long as the interpreter.
                     name: unsafe { optional_text(info.name) }.unwrap_or_default(),
                     declared_type: known(info.declared_type),
                     element_type: known(info.r#type),
@@ -198,7 +198,7 @@ impl Interpreter {
         (0..info.metadata_count as usize)
             .map(|index| {
                 let mut value = null();
-                // SAFETY: out-pointers to values; the texts are strings of the interpreter.
+                // SAFETY: the out-pointers point to values; the texts are strings of the interpreter.
                 unsafe {
                     let key =
                         get_text(|key| sys::mnn_interpreter_metadata(self.as_ptr(), index, key, &mut value))?;
@@ -224,7 +224,7 @@ impl Session {
 
     /// Counts of the session's work since its creation; for them, a run reads the clock twice.
     pub fn statistics(&self) -> Result<Statistics> {
-        // SAFETY: no strings.
+        // SAFETY: the struct has no strings.
         unsafe { filled(|info| sys::mnn_session_statistics(self.as_ptr(), info)) }
     }
 }
@@ -232,7 +232,7 @@ impl Session {
 impl Tensor<'_> {
     /// The place of the tensor, and its storage.
     pub fn properties(&self) -> Result<TensorProperties> {
-        // SAFETY: no strings.
+        // SAFETY: the struct has no strings.
         unsafe { filled(|info| sys::mnn_tensor_info(self.as_ptr(), info)) }
     }
 
@@ -240,20 +240,20 @@ impl Tensor<'_> {
     /// [`ErrorKind::BadState`](crate::ErrorKind::BadState) for another rank.
     pub fn nchw(&self) -> Result<[i32; 4]> {
         let mut extents = [0; 4];
-        // SAFETY: four numbers.
+        // SAFETY: the array has four numbers.
         check(unsafe { sys::mnn_tensor_nchw(self.as_ptr(), extents.as_mut_ptr()) })?;
         Ok(extents)
     }
 
-    /// The tensor as text: a line about it, then its elements in brackets. `edge`: how many positions to print at both
-    /// ends of an axis; 0: all of them.
+    /// The tensor as text: a line about it, then its elements in brackets. `edge` is the number of positions to print
+    /// at both ends of an axis; 0 prints all of them.
     pub fn print(&self, edge: usize) -> Result<String> {
         let mut size = 0;
-        // SAFETY: asks for the size.
+        // SAFETY: a capacity of 0 asks for the size.
         check(unsafe { sys::mnn_tensor_print(self.as_ptr(), edge, null_mut(), 0, &mut size) })?;
         let mut bytes = vec![0u8; size];
         let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
-        // SAFETY: `capacity` bytes.
+        // SAFETY: the buffer has `capacity` bytes.
         check(unsafe { sys::mnn_tensor_print(self.as_ptr(), edge, buffer, capacity, &mut size) })?;
         bytes.truncate(size.saturating_sub(1));
         Ok(String::from_utf8_lossy(&bytes).into_owned())

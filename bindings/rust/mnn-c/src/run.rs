@@ -106,8 +106,8 @@ impl ResizeOptions {
 
 /// An operator of a run, before or after its execution.
 ///
-/// The library's own copies and changes of layout call the closures, too, with `Copy` as type; [`Session::op_count`]
-/// does not count them.
+/// The library's own copies and changes of layout call the closures, too, with `Copy` as their type;
+/// [`Session::op_count`] does not count them.
 pub struct OpCall<'c> {
     info: &'c sys::mnn_op_info_t,
     tensors: &'c [*const sys::mnn_tensor_t],
@@ -121,7 +121,7 @@ impl<'c> OpCall<'c> {
         unsafe { OpInfo::from_c(self.info) }
     }
 
-    /// Its inputs before it, its outputs after it. Values in a GPU's memory cannot be read
+    /// The operator's inputs before its execution, its outputs after it. Values in a GPU's memory cannot be read
     /// ([`ErrorKind::BadState`](crate::ErrorKind::BadState)): name the tensor in
     /// [`ScheduleConfig::save_tensors`](crate::ScheduleConfig::save_tensors) instead.
     pub fn tensors(&self) -> Vec<Tensor<'c>> {
@@ -144,28 +144,29 @@ impl Session {
     /// [`resize`](Self::resize) with a token that ends it. The session needs a resize afterwards, unless the token
     /// was triggered before the call.
     pub fn resize_with(&mut self, options: &ResizeOptions) -> Result<()> {
-        // SAFETY: borrowed alone.
+        // SAFETY: the session is borrowed exclusively.
         unsafe { resize(self.as_ptr_mut(), options) }
     }
 
     /// [`run`](Self::run) with a token that ends it, and with closures around its operators.
     pub fn run_with(&mut self, options: RunOptions<'_>) -> Result<()> {
         let handle = self.as_ptr_mut();
-        // SAFETY: borrowed alone; the closures get the session shared, which allows const functions only.
+        // SAFETY: the session is borrowed exclusively; the closures get the session shared, which allows const
+        // functions only.
         unsafe { run(self, handle, options) }
     }
 }
 
 /// Returns the options of a run that nothing ends or watches.
 pub(crate) fn default_options() -> Result<sys::mnn_run_options_t> {
-    // SAFETY: the function is that of the struct.
+    // SAFETY: the function initialises this struct.
     unsafe { defaults(sys::mnn_run_options_init) }
 }
 
 /// Calls `mnn_session_run_with_options`.
 ///
 /// # Safety
-/// The handle is the session's, which is borrowed alone.
+/// The handle is the session's, which is borrowed exclusively.
 unsafe fn run(session: &Session, handle: *mut sys::mnn_session_t, options: RunOptions<'_>) -> Result<()> {
     let mut wanted = default_options()?;
     wanted.cancel = cancel::pointer(&options.cancel);
@@ -175,19 +176,19 @@ unsafe fn run(session: &Session, handle: *mut sys::mnn_session_t, options: RunOp
     let mut context = Context { session, options };
     let user_data: *mut Context<'_, '_> = &mut context;
     wanted.user_data = user_data.cast();
-    // SAFETY: as promised; the context, and the token in it, live during the call.
+    // SAFETY: the caller keeps the promise of this function; the context, and the token in it, live during the call.
     check(unsafe { sys::mnn_session_run_with_options(handle, &wanted) })
 }
 
 /// Calls `mnn_session_resize_with_options`.
 ///
 /// # Safety
-/// The handle is that of a session, which is borrowed alone.
+/// The handle is that of a session, which is borrowed exclusively.
 unsafe fn resize(handle: *mut sys::mnn_session_t, options: &ResizeOptions) -> Result<()> {
-    // SAFETY: the function is that of the struct.
+    // SAFETY: the function initialises this struct.
     let mut wanted = unsafe { defaults(sys::mnn_resize_options_init) }?;
     wanted.cancel = cancel::pointer(&options.cancel);
-    // SAFETY: as promised; the token lives during the call.
+    // SAFETY: the caller keeps the promise of this function; the token lives during the call.
     check(unsafe { sys::mnn_session_resize_with_options(handle, &wanted) })
 }
 
@@ -205,7 +206,7 @@ unsafe extern "C" fn on_op<const AFTER: bool>(
     tensor_count: usize,
 ) -> i32 {
     let answer = panics::catch(|| {
-        // SAFETY: as promised; without tensors the pointer may be NULL.
+        // SAFETY: the caller keeps the promise of this function; without tensors the pointer may be NULL.
         let (context, info, tensors) = unsafe {
             let tensors = match tensor_count {
                 0 => &[],

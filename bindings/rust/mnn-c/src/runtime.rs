@@ -61,7 +61,7 @@ impl Runtime {
 impl Drop for Shared {
     fn drop(&mut self) {
         let mut handle = self.handle.as_ptr();
-        // SAFETY: the handle is used no more. Destroying a live runtime does not fail.
+        // SAFETY: the handle is not used any more. Destroying a live runtime does not fail.
         unsafe { sys::mnn_runtime_destroy(&mut handle) };
         panics::resume();
     }
@@ -123,17 +123,17 @@ impl RuntimeConfig {
         cpu_costs: text;
     }
 
-    /// The only cores that workers may use, by the system's numbers; none: any. Not with
+    /// The only cores that workers may use, by the system's numbers; an empty list allows all. Not with
     /// [`parallel_for`](Self::parallel_for).
     pub fn cores(mut self, cores: impl IntoIterator<Item = i32>) -> Self {
         self.cores = cores.into_iter().collect();
         self
     }
 
-    /// Threads of the caller in place of workers. The closure gets a count and a task, calls the task once with each
-    /// number below the count, on any threads, and returns when all of these calls have returned. Numbers that it skips
-    /// are computed on the thread that runs the session. It may be called by several threads at once; a panic in it is
-    /// raised again in the caller of the run.
+    /// Uses threads of the caller in place of workers. The closure gets a count and a task, calls the task once with
+    /// each number below the count, on any threads, and returns when all of these calls have returned. Numbers that it
+    /// skips are computed on the thread that runs the session. It may be called by several threads at once; a panic in
+    /// it is raised again in the caller of the run.
     ///
     /// ```
     /// use mnn_c::RuntimeConfig;
@@ -160,20 +160,21 @@ impl RuntimeConfig {
         self
     }
 
-    /// Memory for tensors, inputs and weights. Small objects and the model's own bytes come from the library.
+    /// The allocator of memory for tensors, inputs and weights. Memory for small objects and for the model's own bytes
+    /// comes from the library.
     pub fn allocator(mut self, allocator: impl GlobalAlloc + Send + Sync + 'static) -> Self {
         self.allocator = Some(Box::new(allocator));
         self
     }
 
-    /// Vulkan objects of the caller, on which Vulkan sessions run in place of the library's own. They come from the
+    /// Makes Vulkan sessions run on objects of the caller in place of the library's own. They come from the
     /// loader `libvulkan.so.1`; instance and device were created for Vulkan 1.1 or later. The library destroys none of
     /// them, and uses the queue within calls that create, resize or run a session, each time between `lock` and
     /// `unlock` where there is a lock.
     ///
     /// # Safety
-    /// The handles are right, and the objects live until the runtime and its last session are dropped. Nothing else
-    /// uses the queue at the same time as the library.
+    /// The handles are valid and belong together, and the objects live until the runtime and its last session are
+    /// dropped. Nothing else uses the queue at the same time as the library.
     pub unsafe fn vulkan(mut self, objects: VulkanObjects, lock: Option<Box<dyn QueueLock>>) -> Self {
         self.vulkan = Some((objects, lock));
         self
@@ -189,7 +190,7 @@ impl RuntimeConfig {
     /// Makes the runtime.
     pub fn create(self) -> Result<Runtime> {
         let mut kept = Kept::default();
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut config = unsafe { defaults(sys::mnn_runtime_config_init) }?;
         config.threads = i32::try_from(self.threads).unwrap_or(i32::MAX);
         config.power = self.power.map_or(config.power, PowerMode::code);

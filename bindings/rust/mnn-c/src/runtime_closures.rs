@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 pub(crate) type ParallelFor = Box<dyn Fn(usize, &(dyn Fn(usize) + Sync)) + Send + Sync>;
 pub(crate) type Allocator = Box<dyn GlobalAlloc + Send + Sync>;
 
-/// Keeps others from a queue of Vulkan while the library uses it, on any thread.
+/// Keeps other users away from a Vulkan queue while the library uses it, on any thread.
 pub trait QueueLock: Send + Sync {
     /// Waits until nothing else uses the queue.
     fn lock(&self);
@@ -19,22 +19,22 @@ pub trait QueueLock: Send + Sync {
 
 pub(crate) type Lock = Box<dyn QueueLock>;
 
-/// Leaks a closure; NULL for none. The library frees it through `on_end`, or `take_back` does.
+/// Leaks a closure and returns its address; NULL for none. The library frees it through `on_end`, or `take_back` does.
 pub(crate) fn leak<T>(closure: Option<T>) -> *mut T {
     closure.map_or(null_mut(), |closure| Box::into_raw(Box::new(closure)))
 }
 
 /// # Safety
-/// NULL, or a pointer of `leak` that the library did not keep.
+/// The pointer is NULL, or comes from `leak` and was not kept by the library.
 pub(crate) unsafe fn take_back<T>(closure: *mut T) -> Option<Box<T>> {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     (!closure.is_null()).then(|| unsafe { Box::from_raw(closure) })
 }
 
 /// # Safety
-/// `user_data` is a `T` of `leak` that is not used any more.
+/// `user_data` is a `T` from `leak` that is not used any more.
 pub(crate) unsafe extern "C" fn on_end<T>(user_data: *mut c_void) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<T>()) }));
 }
 
@@ -50,7 +50,7 @@ impl Context {
 }
 
 /// # Safety
-/// `user_data` is a `ParallelFor`; task and context are those of the library.
+/// `user_data` is a `ParallelFor`; task and context come from the library.
 pub(crate) unsafe extern "C" fn on_parallel_for(
     user_data: *mut c_void,
     task: sys::mnn_task,
@@ -58,7 +58,7 @@ pub(crate) unsafe extern "C" fn on_parallel_for(
     count: i32,
 ) {
     panics::catch(|| {
-        // SAFETY: as promised; the closure may be called by several threads at once.
+        // SAFETY: the caller keeps the promise of this function; the closure may be called by several threads at once.
         let closure = unsafe { &*user_data.cast::<ParallelFor>() };
         let task = task.expect("the library gives a task");
         let context = Context(context);
@@ -77,7 +77,7 @@ pub(crate) unsafe extern "C" fn on_allocate(
     alignment: usize,
 ) -> *mut c_void {
     panics::catch(|| {
-        // SAFETY: as promised; the library asks for no empty blocks.
+        // SAFETY: the caller keeps the promise of this function; the library asks for no empty blocks.
         unsafe {
             let allocator = &*user_data.cast::<Allocator>();
             Layout::from_size_align(size, alignment).map_or(null_mut(), |layout| allocator.alloc(layout))
@@ -96,7 +96,7 @@ pub(crate) unsafe extern "C" fn on_release(
     alignment: usize,
 ) {
     panics::catch(|| {
-        // SAFETY: as promised; the layout was right when the memory was allocated.
+        // SAFETY: the caller keeps the promise of this function; the layout was right when the memory was allocated.
         unsafe {
             let allocator = &*user_data.cast::<Allocator>();
             allocator.dealloc(memory.cast(), Layout::from_size_align_unchecked(size, alignment));
@@ -107,13 +107,13 @@ pub(crate) unsafe extern "C" fn on_release(
 /// # Safety
 /// `user_data` is a `Lock`.
 pub(crate) unsafe extern "C" fn on_lock(user_data: *mut c_void) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     panics::catch(|| unsafe { &*user_data.cast::<Lock>() }.lock());
 }
 
 /// # Safety
 /// `user_data` is a `Lock`.
 pub(crate) unsafe extern "C" fn on_unlock(user_data: *mut c_void) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     panics::catch(|| unsafe { &*user_data.cast::<Lock>() }.unlock());
 }

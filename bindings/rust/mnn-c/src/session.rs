@@ -70,10 +70,10 @@ impl Drop for Session {
     fn drop(&mut self) {
         let mut handle = self.handle.as_ptr();
         if self.submitted {
-            // SAFETY: a live handle.
+            // SAFETY: the handle is live.
             unsafe { sys::mnn_session_wait(handle, -1) };
         }
-        // SAFETY: the handle is used no more.
+        // SAFETY: the handle is not used any more.
         if unsafe { sys::mnn_session_destroy(&mut handle) } != sys::MNN_OK {
             // A call is using the session. Borrowing excludes that; should it happen all the same, the session and the
             // bytes that it borrows are leaked, instead of used after they are freed.
@@ -100,13 +100,13 @@ impl Session {
 
     /// How many inputs there are.
     pub fn input_count(&self) -> Result<usize> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|count| unsafe { sys::mnn_session_input_count(self.as_ptr(), count) })
     }
 
     /// How many outputs there are.
     pub fn output_count(&self) -> Result<usize> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|count| unsafe { sys::mnn_session_output_count(self.as_ptr(), count) })
     }
 
@@ -127,14 +127,14 @@ impl Session {
     /// An input, to write, map and resize.
     pub fn input_mut(&mut self, name: &str) -> Result<TensorMut<'_>> {
         let handle = self.input_handle(name)?;
-        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        // SAFETY: the tensor lives as long as the session, which is borrowed exclusively.
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// An input by index, to write, map and resize.
     pub fn input_at_mut(&mut self, index: usize) -> Result<TensorMut<'_>> {
         let handle = self.input_handle_at(index)?;
-        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        // SAFETY: the tensor lives as long as the session, which is borrowed exclusively.
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
@@ -155,21 +155,21 @@ impl Session {
     /// An output, to map.
     pub fn output_mut(&mut self, name: &str) -> Result<TensorMut<'_>> {
         let handle = self.output_handle(name)?;
-        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        // SAFETY: the tensor lives as long as the session, which is borrowed exclusively.
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// An output by index, to map.
     pub fn output_at_mut(&mut self, index: usize) -> Result<TensorMut<'_>> {
         let handle = self.output_handle_at(index)?;
-        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        // SAFETY: the tensor lives as long as the session, which is borrowed exclusively.
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// Whether the session is not planned for the shapes of its inputs, so that [`resize`](Self::resize) must precede a
     /// run.
     pub fn needs_resize(&self) -> Result<bool> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|needed| unsafe { sys::mnn_session_needs_resize(self.as_ptr(), needed) })
     }
 
@@ -188,7 +188,7 @@ impl Session {
     /// # Ok::<(), mnn_c::Error>(())
     /// ```
     pub fn resize(&mut self) -> Result<()> {
-        // SAFETY: borrowed alone.
+        // SAFETY: the session is borrowed exclusively.
         check(unsafe { sys::mnn_session_resize(self.handle.as_ptr()) })
     }
 
@@ -196,13 +196,13 @@ impl Session {
     /// with the weights that only they need, and the part of the session's memory that the plan in use does not need.
     /// Inputs and outputs keep their contents.
     pub fn trim(&mut self) -> Result<()> {
-        // SAFETY: borrowed alone.
+        // SAFETY: the session is borrowed exclusively.
         check(unsafe { sys::mnn_session_trim(self.handle.as_ptr()) })
     }
 
     /// Computes all outputs from the inputs as last written. Inputs keep their contents.
     pub fn run(&mut self) -> Result<()> {
-        // SAFETY: borrowed alone.
+        // SAFETY: the session is borrowed exclusively.
         check(unsafe { sys::mnn_session_run(self.handle.as_ptr()) })
     }
 
@@ -234,18 +234,18 @@ impl Session {
     pub fn constant(&mut self, name: &str) -> Result<TensorMut<'_>> {
         let name = c_string(name, "the name of a constant")?;
         let session = self.handle.as_ptr();
-        // SAFETY: the name lives during the call; borrowed alone.
+        // SAFETY: the name lives during the call; borrowed exclusively.
         let handle = tensor(|out| unsafe { sys::mnn_session_constant(session, name.as_ptr(), out) })?;
-        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        // SAFETY: the tensor lives as long as the session, which is borrowed exclusively.
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// The names of the constants, in the order of the file.
     pub fn constant_names(&self) -> Result<Vec<Cow<'_, str>>> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         let count = get(|count| unsafe { sys::mnn_session_constant_count(self.as_ptr(), count) })?;
         (0..count)
-            // SAFETY: strings of the session.
+            // SAFETY: the strings live as long as the session.
             .map(|index| unsafe {
                 get_text(|name| sys::mnn_session_constant_name(self.as_ptr(), index, name))
             })
@@ -259,7 +259,7 @@ impl Session {
     }
 
     fn input_handle_at(&self, index: usize) -> Result<NonNull<sys::mnn_tensor_t>> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         tensor(|out| unsafe { sys::mnn_session_input_at(self.as_ptr(), index, out) })
     }
 
@@ -270,7 +270,7 @@ impl Session {
     }
 
     fn output_handle_at(&self, index: usize) -> Result<NonNull<sys::mnn_tensor_t>> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         tensor(|out| unsafe { sys::mnn_session_output_at(self.as_ptr(), index, out) })
     }
 }

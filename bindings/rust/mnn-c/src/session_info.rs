@@ -50,11 +50,11 @@ impl Session {
     pub fn cache(&self) -> Result<Vec<u8>> {
         loop {
             let mut size = 0;
-            // SAFETY: asks for the size.
+            // SAFETY: a capacity of 0 asks for the size.
             check(unsafe { sys::mnn_session_cache(self.as_ptr(), null_mut(), 0, &mut size) })?;
             let mut bytes = vec![0u8; size];
             let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
-            // SAFETY: `capacity` bytes.
+            // SAFETY: the buffer has `capacity` bytes.
             match check(unsafe { sys::mnn_session_cache(self.as_ptr(), buffer, capacity, &mut size) }) {
                 Ok(()) => {
                     bytes.truncate(size);
@@ -67,11 +67,11 @@ impl Session {
         }
     }
 
-    /// Describes the session as text for people: `passes`, `plan`, `plan after:NAME` or `algorithms`, whose wording may change
-    /// with any version; or as JSON: `graph`. Plans need
+    /// Describes the session as text for people: `passes`, `plan`, `plan after:NAME` or `algorithms`, whose wording may
+    /// change with any version; or as JSON: `graph`. Plans need
     /// [`ScheduleConfig::record_plan`](crate::ScheduleConfig::record_plan).
     pub fn report(&self, what: &str) -> Result<String> {
-        // SAFETY: `capacity` bytes at `buffer`.
+        // SAFETY: the buffer has `capacity` bytes.
         unsafe {
             get_report(what, |what, buffer, capacity, size| {
                 sys::mnn_session_report(self.as_ptr(), what, buffer, capacity, size)
@@ -81,14 +81,14 @@ impl Session {
 
     /// Whether the session used the cache that it was given.
     pub fn cache_accepted(&self) -> Result<bool> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|accepted| unsafe { sys::mnn_session_cache_accepted(self.as_ptr(), accepted) })
     }
 
     /// The work of one run.
     pub fn flops(&self) -> Result<Flops> {
         let mut complete = false;
-        // SAFETY: out-pointers to values.
+        // SAFETY: the out-pointers point to values.
         let count = get(|flops| unsafe { sys::mnn_session_flops(self.as_ptr(), flops, &mut complete) })?;
         Ok(Flops { count, complete })
     }
@@ -96,11 +96,11 @@ impl Session {
     /// The number of operators that the session executes: after constant folding and fusion, including those in the
     /// bodies of control flow.
     pub fn op_count(&self) -> Result<usize> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|count| unsafe { sys::mnn_session_op_count(self.as_ptr(), count) })
     }
 
-    /// The place where each operator runs and the reason, in the order of execution.
+    /// The operator with an index in the order of execution: the place where it runs and the reason.
     pub fn op(&self, index: usize) -> Result<OpInfo<'_>> {
         // SAFETY: the strings live until the next resize or run, which the borrow excludes.
         unsafe { filled(|info| sys::mnn_session_op_info(self.as_ptr(), index, info)) }

@@ -54,7 +54,7 @@ impl fmt::Debug for SubmitOptions {
     }
 }
 
-/// The end of a run, which the run and the thread that waits for it share.
+/// The end of a run, shared by the run and the thread that waits for it.
 struct End {
     closure: Mutex<Option<Closure>>,
     panic: Mutex<Option<Payload>>,
@@ -106,8 +106,8 @@ impl Session {
     /// # }
     /// ```
     pub fn submit(&mut self, options: SubmitOptions) -> Result<Pending<'_>> {
-        // On the CPU a thread ends the run anyway, and panics of operators of the host are brought to it. A run on a
-        // GPU needs a thread only for `done`.
+        // On the CPU a thread ends the run anyway, and passes on panics of operators of the host. A run on a GPU needs
+        // a thread only for `done`.
         let watched = options.done.is_some() || self.properties()?.forward_type == ForwardType::Cpu;
         let end = watched.then(|| {
             Arc::new(End {
@@ -121,7 +121,8 @@ impl Session {
             wanted.done = Some(on_end);
             wanted.user_data = Arc::into_raw(end.clone()) as *mut c_void;
         }
-        // SAFETY: borrowed alone; the token lives during the call, and the library keeps it until the run ends.
+        // SAFETY: the session is borrowed exclusively; the token lives during the call, and the library keeps it until
+        // the run ends.
         let result = outcome(unsafe { sys::mnn_session_submit(self.as_ptr_mut(), &wanted) });
         if result.is_err() && watched {
             // SAFETY: a run that did not begin does not end, so the pointer still belongs to this function.
@@ -140,7 +141,7 @@ impl Pending<'_> {
         self.finish(-1)
     }
 
-    /// The same, for at most that long: `Err` returns the run, which continues.
+    /// Waits for at most `timeout`: `Err` returns the run, which continues.
     pub fn wait_timeout(mut self, timeout: Duration) -> std::result::Result<Result<()>, Self> {
         let nanoseconds = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
         match self.finish(nanoseconds) {
@@ -150,7 +151,7 @@ impl Pending<'_> {
     }
 
     fn finish(&mut self, nanoseconds: i64) -> Result<()> {
-        // SAFETY: borrowed alone.
+        // SAFETY: the session is borrowed exclusively.
         let status = unsafe { sys::mnn_session_wait(self.session.as_ptr_mut(), nanoseconds) };
         let result = check(status);
         if !matches!(&result, Err(error) if error.kind() == ErrorKind::Timeout) {
@@ -184,7 +185,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// `user_data` is the pointer of an `Arc<End>`, which this call takes.
 unsafe extern "C" fn on_end(user_data: *mut c_void, status: sys::mnn_status) {
     let result = outcome(status);
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     let end = unsafe { Arc::from_raw(user_data as *const End) };
     let earlier = panics::take();
     let closure = lock(&end.closure).take();

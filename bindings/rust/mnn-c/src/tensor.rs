@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 #[derive(Debug)]
 pub struct Tensor<'s> {
     handle: NonNull<sys::mnn_tensor_t>,
-    // It has no Clone: a TensorMut lends its Tensor only while it does not write itself.
+    // Tensor has no Clone, because a TensorMut lends its Tensor only while it does not write itself.
     session: PhantomData<&'s ()>,
 }
 
@@ -26,7 +26,7 @@ unsafe impl Sync for Tensor<'_> {}
 
 impl<'s> Tensor<'s> {
     /// # Safety
-    /// The tensor lives for `'s`, and is not changed meanwhile.
+    /// The tensor lives for `'s`, and does not change meanwhile.
     pub(crate) unsafe fn new(handle: NonNull<sys::mnn_tensor_t>) -> Self {
         Self {
             handle,
@@ -36,7 +36,7 @@ impl<'s> Tensor<'s> {
 
     /// Its name.
     pub fn name(&self) -> Result<Cow<'s, str>> {
-        // SAFETY: a string of the session.
+        // SAFETY: the string lives as long as the session.
         unsafe { get_text(|name| sys::mnn_tensor_name(self.as_ptr(), name)) }
     }
 
@@ -54,7 +54,7 @@ impl<'s> Tensor<'s> {
         Ok(self.properties()?.element_type)
     }
 
-    /// Its dimension format: `Nhwc` when its shape is in that order; the shapes of the other two are in NCHW
+    /// Its dimension format: `Nhwc` when its shape is in that order; the shapes of the other two formats are in NCHW
     /// order.
     pub fn format(&self) -> Result<Format> {
         Ok(self.properties()?.format)
@@ -62,17 +62,17 @@ impl<'s> Tensor<'s> {
 
     /// The number of its elements, without any padding.
     pub fn element_count(&self) -> Result<usize> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|count| unsafe { sys::mnn_tensor_element_count(self.as_ptr(), count) })
     }
 
     /// The bytes of a buffer that holds it in a format.
     pub fn byte_size(&self, format: Format) -> Result<usize> {
-        // SAFETY: an out-pointer to a value.
+        // SAFETY: the out-pointer points to a value.
         get(|bytes| unsafe { sys::mnn_tensor_byte_size(self.as_ptr(), format.code(), bytes) })
     }
 
-    /// Copies the elements in a format: of an output after a run, or of an input.
+    /// Copies the elements of an output after a run, or of an input, in a format.
     ///
     /// Fails with [`ErrorKind::BadType`] when the elements are of another type.
     pub fn read<T: Element>(&self, format: Format) -> Result<Vec<T>> {
@@ -82,7 +82,8 @@ impl<'s> Tensor<'s> {
         Ok(elements)
     }
 
-    /// Does the same into a buffer, which may be larger: elements beyond the tensor are not written.
+    /// Does the same as [`read`](Self::read) into a buffer, which may be larger: elements beyond the tensor are not
+    /// written.
     pub fn read_into<T: Element>(&self, buffer: &mut [T], format: Format) -> Result<()> {
         self.require_type::<T>()?;
         let (data, bytes) = (buffer.as_mut_ptr().cast(), size_of_val(buffer));
@@ -99,7 +100,8 @@ impl<'s> Tensor<'s> {
         Ok(elements)
     }
 
-    /// Does the same into a buffer, which may be larger: elements beyond the tensor are not written.
+    /// Does the same as [`read_as`](Self::read_as) into a buffer, which may be larger: elements beyond the tensor are
+    /// not written.
     pub fn read_into_as<T: HostElement>(&self, buffer: &mut [T], format: Format) -> Result<()> {
         let (data, bytes) = (buffer.as_mut_ptr().cast(), size_of_val(buffer));
         let (element, format) = (T::HOST_TYPE.code(), format.code());
@@ -135,20 +137,20 @@ pub struct TensorMut<'s> {
     alone: PhantomData<&'s mut ()>,
 }
 
-// SAFETY: functions that are not const take `&mut TensorMut`, and the session is borrowed alone.
+// SAFETY: functions that are not const take `&mut TensorMut`, and the session is borrowed exclusively.
 unsafe impl Send for TensorMut<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for TensorMut<'_> {}
 
 impl<'s> TensorMut<'s> {
     /// # Safety
-    /// The tensor is one of the session, which is borrowed alone for `'s`.
+    /// The tensor is one of the session, which is borrowed exclusively for `'s`.
     pub(crate) unsafe fn new(
         tensor: NonNull<sys::mnn_tensor_t>,
         session: NonNull<sys::mnn_session_t>,
     ) -> Self {
         Self {
-            // SAFETY: as promised; changes need `&mut self`.
+            // SAFETY: the caller keeps the promise of this function; changes need `&mut self`.
             tensor: unsafe { Tensor::new(tensor) },
             session,
             alone: PhantomData,
@@ -181,7 +183,7 @@ impl<'s> TensorMut<'s> {
     /// [`Session::resize`](crate::Session::resize), unless the shape is the present one.
     pub fn resize(&mut self, shape: &[i32]) -> Result<()> {
         let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
-        // SAFETY: the shape has that length; both handles are borrowed alone.
+        // SAFETY: the shape has that length; both handles are borrowed exclusively.
         check(unsafe { sys::mnn_session_resize_input(session, input, shape.as_ptr(), shape.len()) })
     }
 

@@ -14,17 +14,17 @@ pub(crate) enum HostWeights {
 
 impl HostWeights {
     /// Writes the fields of the options. The library frees the leaked objects through the finalizer, except after
-    /// `MNN_ERROR_VERSION_MISMATCH`: then [`take_back`] does.
+    /// `MNN_ERROR_VERSION_MISMATCH`: then [`take_back`] frees them.
     pub fn give(self, options: &mut sys::mnn_interpreter_options_t) {
         let place = Box::into_raw(Box::new(self));
         options.external_weight_user_data = place.cast();
         options.external_weight_finalizer = Some(on_end);
-        // SAFETY: it was leaked just now.
+        // SAFETY: the object was leaked just now.
         match unsafe { &*place } {
             Self::Bytes(owner) => {
                 let bytes = (**owner).as_ref();
                 options.external_weight_size = bytes.len() as u64;
-                // Empty bytes are refused by their size, which needs an address.
+                // The library refuses empty bytes by their size, for which it needs an address.
                 options.external_weight_data = bytes.as_ptr().cast();
                 options.external_weight_mode = sys::MNN_LOAD_BORROW;
             }
@@ -42,7 +42,7 @@ impl HostWeights {
 /// The library did not read the options.
 pub(crate) unsafe fn take_back(options: &sys::mnn_interpreter_options_t) {
     if options.external_weight_finalizer.is_some() {
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the promise of this function.
         unsafe { on_end(options.external_weight_user_data) };
     }
 }
@@ -56,12 +56,13 @@ unsafe extern "C" fn on_read(
     bytes: usize,
 ) -> sys::mnn_status {
     panics::catch(|| {
-        // SAFETY: as promised; the closure may be called by several threads at once.
+        // SAFETY: the caller keeps the promise of this function; the closure may be called by several threads at once.
         let read = match unsafe { &*user_data.cast::<HostWeights>() } {
             HostWeights::Reader { read, .. } => read,
             HostWeights::Bytes(_) => return sys::MNN_ERROR_INTERNAL,
         };
-        // SAFETY: as promised. The memory may be uninitialised, and a slice of it must have values.
+        // SAFETY: the caller keeps the promise of this function. The memory may be uninitialised, and a slice of it
+        // must have values.
         let target = unsafe {
             std::ptr::write_bytes(destination.cast::<u8>(), 0, bytes);
             std::slice::from_raw_parts_mut(destination.cast::<u8>(), bytes)
@@ -77,6 +78,6 @@ unsafe extern "C" fn on_read(
 /// # Safety
 /// `user_data` is a `HostWeights` that is not used any more.
 unsafe extern "C" fn on_end(user_data: *mut c_void) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the promise of this function.
     panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<HostWeights>()) }));
 }

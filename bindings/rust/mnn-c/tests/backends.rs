@@ -18,7 +18,7 @@ struct Counts {
     dropped: AtomicUsize,
 }
 
-/// Takes the convolutions of 1x1.
+/// A backend that computes the convolutions of 1x1.
 struct Products {
     counts: Arc<Counts>,
     fails: bool,

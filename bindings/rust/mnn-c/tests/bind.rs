@@ -100,7 +100,7 @@ fn a_resize_ends_bindings() {
     session.bind_input("image", both, Format::Nchw).unwrap();
     session.run().unwrap();
     let scores: Vec<f32> = session.output("scores").unwrap().read(Format::Nchw).unwrap();
-    // One image and two images may use different algorithms.
+    // A batch of two images may use another algorithm than one image.
     for (score, alone) in scores.iter().zip(reference(1)) {
         assert!((score - alone).abs() <= 1e-4, "{score} is not {alone}");
     }

@@ -208,7 +208,7 @@ fn messages() {
         .unwrap();
     assert!(!book.is_empty());
     assert!(book.iter().all(|(_, message)| !message.is_empty()));
-    // The load with its time.
+    // One message is about the load and its time.
     let loads = book.iter().filter(|(level, _)| *level == LogLevel::Info);
     assert_eq!(loads.count(), 1, "{book:?}");
     let log = |level, message: &str| panic!("{level:?} {message}");
@@ -275,9 +275,9 @@ fn a_panic_of_a_log_closure_goes_on_behind_the_call() {
     });
     let result = catch_unwind(AssertUnwindSafe(|| options.load_bytes(&bytes)));
     assert_eq!(panic_text(result), "out of the log");
-    // The interpreter that was made is dropped, and its closure, too.
+    // The interpreter that was created is dropped, and its closure, too.
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
-    // And nothing is left over for the next call.
+    // No panic is left for the next call.
     assert!(Interpreter::from_bytes(&bytes).is_ok());
 }
 

@@ -122,7 +122,7 @@ fn a_call_keeps_its_token() {
     });
     session.run_with(options).unwrap();
     assert!(calls > 1);
-    // The options hold the only one, and end it with the call.
+    // The options hold the only token, and the call destroys it.
     for trigger in [false, true] {
         let token = CancelToken::new().unwrap();
         let options = RunOptions::new().cancel(&token);

@@ -62,7 +62,7 @@ fn every_kind_has_its_name() {
     for code in 1..200 {
         let kind = ErrorKind::from_code(code);
         assert_eq!(kind.code(), code);
-        // The library and this crate know the same ones.
+        // The library and this crate know the same statuses.
         let known = !matches!(kind, ErrorKind::Other(_));
         assert_eq!(kind.name() != "unknown status", known, "{code}");
     }

@@ -18,7 +18,7 @@ impl AsRef<[u8]> for Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.fill(0xff); // anything that still uses them would notice
+        self.0.fill(0xff); // code that still uses the bytes would notice
         self.1.fetch_add(1, Ordering::SeqCst);
     }
 }

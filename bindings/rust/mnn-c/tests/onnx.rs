@@ -35,7 +35,7 @@ fn node(op_type: &str, inputs: &[&str], output: &str) -> Vec<u8> {
     field(1, &body)
 }
 
-/// [batch, columns]
+/// Returns the description of a value of the shape [batch, columns].
 fn value(name: &str, columns: u8) -> Vec<u8> {
     let shape = [field(1, &field(2, b"batch")), field(1, &number(1, columns))].concat();
     let tensor = [number(1, 1), field(2, &shape)].concat();
@@ -51,7 +51,7 @@ fn model(nodes: &[Vec<u8>], columns: u8, constants: &[Vec<u8>]) -> Vec<u8> {
     [number(1, 9), field(7, &graph), field(8, &opset)].concat()
 }
 
-/// x [batch, 64] times a matrix -> h -> Relu -> y [batch, 32].
+/// Returns a model: x [batch, 64] times a matrix -> h -> Relu -> y [batch, 32].
 fn product() -> Vec<u8> {
     let matrix: Vec<u8> = (0..64 * 32).flat_map(|i| element(i).to_le_bytes()).collect();
     let constant = [

@@ -199,7 +199,7 @@ fn a_panic_is_raised_again_in_the_caller() {
     }
 }
 
-/// Has outputs of the given shape and type.
+/// An operator whose outputs have the given shape and type.
 struct Shaped(Vec<i32>, ElementType);
 
 impl Operator for Shaped {

@@ -16,7 +16,7 @@ fn failure(result: Result<Session, Error>) -> Error {
     }
 }
 
-/// The pooling's result.
+/// The result of the demo's pooling.
 fn pooled(image: &[f32]) -> Vec<f32> {
     let mut session = open().create_session(&config().outputs(["m"])).unwrap();
     session

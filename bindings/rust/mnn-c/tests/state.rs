@@ -10,7 +10,7 @@ fn open_kept() -> Session {
     net.create_session(&ScheduleConfig::new()).unwrap()
 }
 
-/// A run of one token behind `past` ones; the results of the causal attention.
+/// Runs one token after `past` others and returns the results of the causal attention.
 fn token(session: &mut Session, number: f32, past: usize) -> Vec<f32> {
     let keys = (past + 1) as i32;
     for (name, shape) in [
@@ -51,7 +51,7 @@ fn a_conversation_goes_on_in_another_session() {
     let saved = one.save_state().unwrap();
     let expected = token(&mut one, 7.0, 3);
 
-    token(&mut other, 9.0, 0); // plans, and is overwritten
+    token(&mut other, 9.0, 0); // plans the session; load_state() replaces its state
     other.load_state(&saved).unwrap();
     assert_eq!(token(&mut other, 7.0, 3), expected);
     other.erase_state(3..4).unwrap();

@@ -118,7 +118,7 @@ pub fn constants_of(header: &str, names: &[String]) -> Names<i64> {
         .collect()
 }
 
-/// Returns "struct" or "struct.field" -> offset and size, of every declared struct, by the C compiler.
+/// Returns "struct" or "struct.field" -> offset and size for every declared struct, by the C compiler.
 pub fn layouts_of(header: &str, declarations: &str) -> Names<(usize, usize)> {
     run_c("layouts", header, &layout_program(declarations))
         .lines()

@@ -30,7 +30,8 @@ use std::collections::BTreeMap;
 
 pub type Names<T> = BTreeMap<String, T>;
 
-/// The crate declares everything that the header has: at least `fewest` entries, so that not finding any fails.
+/// Checks that the crate declares everything that the header has: at least `fewest` entries, so that the check fails
+/// where it finds none.
 pub fn compare<T: PartialEq + std::fmt::Debug>(declared: Names<T>, wanted: Names<T>, fewest: usize) {
     assert!(
         wanted.len() >= fewest,
@@ -99,7 +100,7 @@ fn rust_signature(arguments: &str, returned: &str) -> String {
     format!("({}) -> {returned}", arguments.join(", "))
 }
 
-/// The same for a Rust declaration that begins behind its opening parenthesis.
+/// Does the same for a Rust declaration that begins behind its opening parenthesis.
 fn declared_signature(declaration: &str) -> String {
     let (arguments, returned) = declaration.split_once(')').expect("arguments");
     let arguments = arguments

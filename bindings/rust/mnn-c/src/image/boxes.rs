@@ -76,8 +76,8 @@ impl Detector {
         unit: BoxUnit;
         /// Boxes with smaller scores are left out.
         min_score: f64;
-        /// A box is left out that shares more than this part, 0 to 1, with a better one of its class. The default is 0.45
-        /// where the outputs have a score for each class, else 1.
+        /// A box is left out that shares more than this part, 0 to 1, with a better one of its class. The default is
+        /// 0.45 where the outputs have a score for each class, else 1.
         overlap: some f64;
         /// The class that means no object.
         background: some u32;
@@ -96,14 +96,17 @@ impl Detector {
         scores: Option<Output<'_>>,
         classes: Option<Output<'_>>,
     ) -> Result<Vec<FoundBox>> {
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut detector: sys::mnn_image_detector_t =
             unsafe { initialised(sys::mnn_image_detector_init, check) }?;
         let count = self.columns.len();
         if count > detector.columns.len() {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
-                format!("there are {count} columns"),
+                format!(
+                    "the detector has {count} columns, at most {} are allowed",
+                    detector.columns.len()
+                ),
             ));
         }
         for (place, column) in detector.columns.iter_mut().zip(&self.columns) {

@@ -73,11 +73,11 @@ impl Conversion {
         wrap: Wrap;
         /// The value outside of the picture, with [`Wrap::Zero`].
         padding: u8;
-        /// Maps the place (x, y) of a pixel of the result to the place in the picture: `m[0] x + m[1] y + m[2]`, `m[3] x +
-        /// m[4] y + m[5]`. See [`resize_matrix`].
+        /// Maps the place (x, y) of a pixel of the result to the place in the picture: `m[0] x + m[1] y + m[2]`,
+        /// `m[3] x + m[4] y + m[5]`. See [`resize_matrix`].
         matrix: some [f32; 6];
-        /// Subtracted from each channel of the result; numbers for other channels are not read. Values of type `u8` have no
-        /// mean.
+        /// Subtracted from each channel of the result; numbers for other channels are not read. Values of type `u8`
+        /// have no mean.
         mean: [f32; 4];
         /// Multiplied with the difference. Values of type `u8` have no scale.
         scale: [f32; 4];
@@ -86,9 +86,9 @@ impl Conversion {
     /// The values of a picture.
     ///
     /// Fails with [`ErrorKind::BadRange`](crate::ErrorKind::BadRange) (extents),
-    /// [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) (a layout that is neither of the two; a matrix, mean or scale
-    /// that is not finite) and [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) (values in a YUV format, a YUV picture
-    /// repeated).
+    /// [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) (a layout that is neither NCHW nor NHWC; a matrix,
+    /// mean or scale that is not finite) and [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) (values in a
+    /// YUV format, a YUV picture repeated).
     pub fn convert<T: Value>(&self, source: &ImageView<'_>) -> Result<Vec<T>> {
         let mut values = zeros(byte_size(self.format, self.width, self.height, 0)?)?;
         self.convert_into(source, &mut values)?;
@@ -100,7 +100,7 @@ impl Conversion {
     pub fn convert_into<T: Value>(&self, source: &ImageView<'_>, values: &mut [T]) -> Result<()> {
         let source = source.to_c()?;
         let options = self.options()?;
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut result: sys::mnn_image_values_t = unsafe { initialised(sys::mnn_image_values_init, check) }?;
         result.format = self.format.code();
         result.width = number(self.width);
@@ -114,7 +114,7 @@ impl Conversion {
     }
 
     fn options(&self) -> Result<sys::mnn_image_options_t> {
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut options: sys::mnn_image_options_t =
             unsafe { initialised(sys::mnn_image_options_init, check) }?;
         options.filter = self.filter.code();

@@ -90,10 +90,9 @@ codes! {
 }
 
 codes! {
-    /// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest:
-    /// fractions where none exceeds 2.
+    /// The unit of coordinates.
     BoxUnit {
-        /// Fractions where no coordinate exceeds 2, else pixels.
+        /// Fractions where no edge of a box with a sufficient score exceeds 2 in magnitude, else pixels.
         Guessed = MNN_IMAGE_UNIT_GUESSED,
         /// Pixels of the input.
         Pixels = MNN_IMAGE_UNIT_PIXELS,

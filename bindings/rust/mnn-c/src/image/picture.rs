@@ -20,11 +20,11 @@ pub struct ImageInfo {
 
 /// Reads the description of the picture from the bytes of a file (PNG, JPEG, BMP, GIF, TGA, PGM or PPM).
 ///
-/// Fails with [`ErrorKind::BadFormat`] (no picture of a known kind, or a damaged one), [`ErrorKind::Truncated`] (the file ends
-/// too early) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`], an extent above [`MAX_EXTENT`],
-/// or a file above 2^29 bytes).
+/// Fails with [`ErrorKind::BadFormat`] (no picture of a known kind, or a damaged one), [`ErrorKind::Truncated`] (the
+/// file ends too early) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`], an extent above [`MAX_EXTENT`], or
+/// a file above 2^29 bytes).
 pub fn info(file: &[u8]) -> Result<ImageInfo> {
-    // SAFETY: the function is that of the struct.
+    // SAFETY: the function initialises this struct.
     let mut image = unsafe { initialised(sys::mnn_image_init, check) }?;
     // SAFETY: the file lies in its memory.
     check(unsafe { sys::mnn_image_info(file.as_ptr().cast(), file.len(), &mut image) })?;

@@ -19,7 +19,7 @@ pub(super) struct Shape {
 impl Shape {
     /// The struct of the C interface, with the pixels in that memory.
     pub fn to_c(self, pixels: *const u8, bytes: usize) -> Result<sys::mnn_image_t> {
-        // SAFETY: the function is that of the struct.
+        // SAFETY: the function initialises this struct.
         let mut image = unsafe { initialised(sys::mnn_image_init, check) }?;
         image.format = self.format.code();
         image.width = number(self.width);
@@ -34,7 +34,7 @@ impl Shape {
     pub fn byte_size(self) -> Result<usize> {
         let image = self.to_c(std::ptr::null(), 0)?;
         let mut bytes = 0;
-        // SAFETY: both are there; the pixels are not read.
+        // SAFETY: both pointers are valid; the pixels are not read.
         check(unsafe { sys::mnn_image_byte_size(&image, &mut bytes) })?;
         Ok(bytes)
     }
@@ -49,7 +49,7 @@ impl Shape {
         Err(Error::new(ErrorKind::BufferTooSmall, message))
     }
 
-    /// Returns a rectangle of the picture, and its beginning in the `pixels`.
+    /// Returns a rectangle of the picture, and its offset in `pixels`.
     fn crop(self, pixels: &[u8], x: u32, y: u32, width: u32, height: u32) -> Result<(Self, usize)> {
         let image = self.to_c(pixels.as_ptr(), pixels.len())?;
         let mut part = image;
@@ -157,8 +157,8 @@ impl<'a> ImageView<'a> {
         self.pixels
     }
 
-    /// A view of the rectangle with the upper left pixel (x, y). Fails with [`ErrorKind::BadRange`] (a rectangle that is empty
-    /// or not inside of the picture) and [`ErrorKind::NotSupported`] (a YUV format).
+    /// A view of the rectangle with the upper left pixel (x, y). Fails with [`ErrorKind::BadRange`] (a rectangle that
+    /// is empty or not inside of the picture) and [`ErrorKind::NotSupported`] (a YUV format).
     pub fn crop(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Self> {
         let (shape, offset) = self.shape.crop(self.pixels, x, y, width, height)?;
         Ok(Self::of(shape, &self.pixels[offset..offset + shape.byte_size()?]))
@@ -172,8 +172,8 @@ impl<'a> ImageView<'a> {
         check(unsafe { sys::mnn_image_resize(&source, &target) })
     }
 
-    /// The bytes of a PNG file. Fails with [`ErrorKind::NotSupported`] (a YUV format) and [`ErrorKind::LimitExceeded`] (more
-    /// than [`MAX_PIXELS`](super::MAX_PIXELS)).
+    /// The bytes of a PNG file. Fails with [`ErrorKind::NotSupported`] (a YUV format) and [`ErrorKind::LimitExceeded`]
+    /// (more than [`MAX_PIXELS`](super::MAX_PIXELS)).
     pub fn encode_png(&self) -> Result<Vec<u8>> {
         let image = self.to_c()?;
         let mut size = 0;
@@ -250,7 +250,7 @@ impl<'a> ImageViewMut<'a> {
     /// [`ErrorKind::ComputeSize`] where the file has other extents.
     pub fn decode(&mut self, file: &[u8]) -> Result<()> {
         let image = self.describe()?;
-        // SAFETY: the picture lies in its memory, which is not borrowed elsewhere, and the file in its.
+        // SAFETY: the picture lies in its memory, which is not borrowed elsewhere, and the file in its own.
         check(unsafe { sys::mnn_image_decode(file.as_ptr().cast(), file.len(), &image) })
     }
 

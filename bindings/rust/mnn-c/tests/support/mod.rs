@@ -33,7 +33,7 @@ pub fn open() -> Interpreter {
     Interpreter::from_file(digits("digits.mnn")).expect("the demo model loads")
 }
 
-/// The instruction set that every machine has which runs this build of the library.
+/// The instruction set that every machine has that can run this build of the library.
 pub fn lowest_isa() -> String {
     mnn_c::cpu().unwrap().isas.pop().unwrap()
 }
@@ -42,7 +42,7 @@ pub fn open_session() -> Session {
     open().create_session(&ScheduleConfig::new()).expect("a session")
 }
 
-/// Deterministic pixels from 0 to 1; every seed gives other ones.
+/// Deterministic pixels from 0 to 1; every seed gives different ones.
 pub fn pixels(count: usize, seed: u32) -> Vec<f32> {
     let mut state = seed.wrapping_mul(2654435761).wrapping_add(12345);
     let next = |_| {
@@ -63,7 +63,7 @@ pub fn reference(seed: u32) -> Vec<f32> {
     classify(&mut open_session(), &pixels(PIXELS, seed)).expect("the demo runs")
 }
 
-/// Checks that it failed in this way, and with a sentence.
+/// Checks that the result is an error of this kind with a sentence.
 #[track_caller]
 pub fn assert_fails<T>(result: Result<T, Error>, kind: ErrorKind) -> String {
     match result {
