@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The binary interfaces of mnn_c.h and mnn_c_onnx.h against tests/abi/baseline*.abi, with libabigail.
+"""The binary interfaces of mnn_c.h, mnn_c_onnx.h and mnn_c_image.h against tests/abi/baseline*.abi, with libabigail.
 
     abi.py check  --cc C --source DIR --work DIR    nothing differs from the baselines
     abi.py prove  --cc C --source DIR --work DIR    deliberate changes of the headers are reported
@@ -42,15 +42,25 @@ CHANGES = {"mnn_c": [
      "mnn_onnx_progress"),
     ("a function is gone", r"MNN_C_API mnn_status mnn_onnx_result_save\([^;]*;", "", "mnn_onnx_result_save"),
     ("a constant gets another value", r"MNN_ONNX_WEIGHTS_INT4 = 3", "MNN_ONNX_WEIGHTS_INT4 = 4", "MNN_ONNX_WEIGHTS_INT4"),
+], "mnn_c_image": [
+    ("a field gets another type", r"double min_score;", "float min_score;", "min_score"),
+    ("a field comes in between", r"(int32_t input_width;)", r"uint64_t early; \1", "early"),
+    ("an argument gets another type", r"(mnn_image_decode\(const void\* file, )size_t", r"\1int32_t", "mnn_image_decode"),
+    ("a function is gone", r"MNN_C_API mnn_status mnn_image_crop\([^;]*;", "", "mnn_image_crop"),
+    ("a constant gets another value", r"MNN_IMAGE_UNIT_FRACTIONS = 2", "MNN_IMAGE_UNIT_FRACTIONS = 3",
+     "MNN_IMAGE_UNIT_FRACTIONS"),
 ]}
 HARMLESS = {"mnn_c": [
     ("a comment", r"/\* ---- Status", "/* ---- The status"),
     ("the name of an argument", r"mnn_status_name\(mnn_status status\)", "mnn_status_name(mnn_status code)"),
 ], "mnn_c_onnx": [
     ("a comment", r"/\* The extents of an input", "/* Extents of an input"),
+], "mnn_c_image": [
+    ("a comment", r"/\* The unit of coordinates", "/* Unit of coordinates"),
 ]}
 # The baseline of each library, and the version script with which it is linked.
-LIBRARIES = {"mnn_c": ("baseline.abi", "cmake/mnn_c.map"), "mnn_c_onnx": ("baseline_onnx.abi", "onnx/mnn_c_onnx.map")}
+LIBRARIES = {"mnn_c": ("baseline.abi", "cmake/mnn_c.map"), "mnn_c_onnx": ("baseline_onnx.abi", "onnx/mnn_c_onnx.map"),
+             "mnn_c_image": ("baseline_image.abi", "image/mnn_c_image.map")}
 
 
 def with_bodies(header, prefix):

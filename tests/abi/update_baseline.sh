@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renews tests/abi/baseline*.abi after a wanted change of include/mnn_c.h or mnn_c_onnx.h. Read their diff before committing it.
+# Renews tests/abi/baseline*.abi after a wanted change of a header in include/. Read their diff before committing it.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
