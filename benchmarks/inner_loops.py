@@ -5,7 +5,7 @@ not at hand.
     python3 benchmarks/inner_loops.py build/release [--files panel_kernels,winograd] [--isa AVX2] [--cpu haswell,znver2]
     python3 benchmarks/inner_loops.py build/release --check
 
-A hot loop is a backward jump without another one inside whose body has at least --least vector multiply-adds. The
+A hot loop is a backward jump without another one inside whose body has at least --min vector multiply-adds. The
 program prints for each loop the instructions, the multiply-adds, and for each multiply-add the memory operands, stores
 to the stack and prefetches; then the cycles that llvm-mca (Debian package llvm) gives for one iteration on each
 processor, and their ratio to the bound, which is two multiply-adds a cycle. --check looks only at the largest tiles of
@@ -60,7 +60,7 @@ def functions(path):
         yield name, lines
 
 
-def loops(name, lines, least):
+def loops(name, lines, min_multiply_adds):
     place = {address: i for i, (address, _) in enumerate(lines)}
     back = []
     for i, (address, text) in enumerate(lines):
@@ -71,7 +71,7 @@ def loops(name, lines, least):
         if any(first <= a and b <= last and (a, b) != (first, last) for a, b in back):
             continue
         loop = Loop(name, [text for _, text in lines[first : last + 1]])
-        if loop.multiply_adds >= least:
+        if loop.multiply_adds >= min_multiply_adds:
             yield loop
 
 
@@ -97,7 +97,7 @@ def main():
     parser.add_argument("--files", default="", help="parts of the names of object files, separated by commas; all without")
     parser.add_argument("--isa", default="", help="a part of the namespace: SSE4, AVX2, AVX3")
     parser.add_argument("--cpu", default=",".join(CPUS))
-    parser.add_argument("--least", type=int, default=8, help="multiply-adds of a loop")
+    parser.add_argument("--min", type=int, default=8, help="multiply-adds of a loop")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     mca = shutil.which("llvm-mca") or shutil.which("llvm-mca-14")
@@ -120,17 +120,17 @@ def main():
             tile = TILE.search(name)
             if args.check and not tile:
                 continue
-            found = list(loops(name, lines, args.least))
-            most = max((loop.multiply_adds for loop in found), default=0)
+            found = list(loops(name, lines, args.min))
+            largest = max((loop.multiply_adds for loop in found), default=0)
             for loop in found:
                 times = {cpu: cycles(loop, cpu, mca) for cpu in cpus}
                 bound = loop.multiply_adds / 2
                 row = "  ".join(f"{times[cpu]:7.1f} ({times[cpu] / bound:4.2f})" for cpu in cpus)
                 print(f"{short(name):52s}{len(loop.body):5d}{loop.multiply_adds:5d}{loop.memory / loop.multiply_adds:9.2f}"
                       f"{loop.stores:7d}{loop.prefetches / loop.multiply_adds:14.2f}  {row}", flush=True)
-                # loads bound a row of one vector
+                # loads limit tiles of one vector a row
                 whole = tile and int(tile[2]) * int(tile[3]) >= WHOLE and int(tile[3]) > 1
-                if not args.check or not whole or loop.multiply_adds < most:
+                if not args.check or not whole or loop.multiply_adds < largest:
                     continue
                 tiles += 1
                 if loop.stores or loop.reloads:

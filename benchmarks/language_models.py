@@ -7,8 +7,8 @@ A folder is what llmexport wrote, with a .gguf of the same weights in it (benchm
 The engines:
 
     ours        memory low: quantised weights, activations of 16 bits
-    ours-low    memory and precision low, as the exporter's config.json asks for: fewer bits where the CPU has them; keys
-                and values have 16 bits, as those of llama
+    ours-low    memory and precision low, as the exporter's config.json asks for: products of fewer bits where the CPU has
+                them; keys and values have 16 bits, as those of llama
     official    MNN.llm of the wheel, memory and precision low: activations of 8 bits
     llama       llama-cpp-python with the .gguf: activations of 8 bits, and other blocks of weights than the .mnn file
 
@@ -23,7 +23,7 @@ the same tokens. The program prints medians of the rounds:
     MiB         peak of the whole above the process with its runtime imported; mapped files count
     first       ms from the start of loading to the logits of the --short tokens, and its ratio to reading
                 llm.mnn.weight once from the page cache into new memory
-    cosine      the least, over both prompts and all rounds, between its last logits and those of the first engine
+    cosine      the smallest, over both prompts and all rounds, of its last logits and those of the first engine
 
 On a machine that is never quiet, --clock cpu leaves out the time in which others ran, though not their effect on the
 caches and the memory. A round is noisy when other processes or the host took more than 5 percent of the CPUs meanwhile.
@@ -100,7 +100,7 @@ def run_engine(args):
     kind, settings = language.ENGINES[args.worker]
     for name, value in settings.items():
         setattr(args, name, value)
-    args.longest, args.most = max(args.short + args.decode, args.prompt), max(args.short, args.prompt)
+    args.max_tokens, args.max_run = max(args.short + args.decode, args.prompt), max(args.short, args.prompt)
     folder = language.Folder(args.folders[0])
     vocabulary = folder.tokens
     path = gguf_of(args, args.folders[0]) if args.worker == "llama" else args.folders[0]

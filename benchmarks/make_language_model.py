@@ -28,7 +28,7 @@ TYPES = {4: "Q4_0", 8: "Q8_0", 16: "F16"}
 
 
 def make_tokenizer(folder):
-    """Writes a small tokenizer, which the exporter wants to read; the model has more tokens than it has."""
+    """Writes a small tokenizer, because the exporter needs one; the model has more tokens than the tokenizer."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -90,7 +90,7 @@ def unpack_gguf(path, folder):
 
     home, file = os.path.split(os.path.abspath(path))
     AutoTokenizer.from_pretrained(home, gguf_file=file).save_pretrained(folder)
-    # The tokenizer is in tokenizer.json. The name of the class, and a copy of the .gguf, speak of another kind, which the
+    # The tokenizer is in tokenizer.json. The name of its class and a copy of the .gguf indicate another kind, which the
     # exporter does not find.
     path = os.path.join(folder, "tokenizer_config.json")
     with open(path) as file_of_config:

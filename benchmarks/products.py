@@ -5,9 +5,10 @@
 
 A product is rows x K by a constant K x N, as in a fully connected layer: K and N are those of transformers and of the
 last layers of other nets, rows from 1 to 4,096. Each shape becomes an ONNX net of one MatMul, and a .mnn of that by the
-official converter. All three run in one process, in bursts of about 50 ms in shuffled order; times are those of the
-process on the CPU. --random draws other shapes. The figure is the median over rounds of the paired ratio ours / other of burst medians: below 1 ours
-is faster. OpenBLAS gets its right side unpacked and packs it on every call, as for numpy's users.
+official converter. --random draws other shapes. All three run in one process, in bursts of about 50 ms in shuffled
+order; times are those of the process on the CPU. The figure is the median over rounds of the paired ratio ours / other
+of burst medians: below 1 ours is faster. OpenBLAS gets its right side unpacked and packs it on every call, as for
+numpy's users.
 
 Needs the packages MNN, onnx, onnxruntime and numpy, whose OpenBLAS it times. OPENBLAS_CORETYPE=Haswell with --isa avx2
 compares kernels of AVX2.

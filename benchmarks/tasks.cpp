@@ -5,7 +5,7 @@
 //
 //     benchmarks/mnn_c_tasks NET.mnn [--threads 8,16] [--isa avx2] [--runs 15] [--top 10]
 //
-// The least time of an operator is the time of its serial part, plus for each of its jobs the time divided by the
+// The shortest time of an operator is the time of its serial part, plus for each of its jobs the time divided by the
 // number of tasks. The sum over all operators is a lower bound: it leaves out that tasks take different times, that
 // starting threads costs time, and that all threads share the memory. The line for two threads compares it with a run
 // on threads of the library.
@@ -36,11 +36,11 @@ void require(mnn_status status) {
 struct Work {
     std::string name, type;
     double total = 0;
-    double inJobs = 0;     // of the total
-    double leastTime = 0;  // with one thread for each task
+    double inJobs = 0;   // of the total
+    double minTime = 0;  // of the jobs, with one thread for each task
     int32_t fewestTasks = 0, jobs = 0;
 
-    double bound() const { return total - inJobs + leastTime; }
+    double bound() const { return total - inJobs + minTime; }
 };
 
 struct Recorder {
@@ -57,7 +57,7 @@ struct Recorder {
         const double time = now() - start;
         Work& work = own.present;
         work.inJobs += time;
-        work.leastTime += time / count;
+        work.minTime += time / count;
         work.fewestTasks = work.jobs++ == 0 ? count : std::min(work.fewestTasks, count);
     }
     static int32_t before(void* user, const mnn_op_info_t*, const mnn_tensor_t* const*, size_t) {
@@ -79,7 +79,8 @@ struct Recorder {
     }
 };
 
-// Open extents of inputs become 4; floats are numbers from 0 to 1, integers 1.
+// Resizes and writes the inputs: open extents become 4; floats are numbers from 0 to 1 (by the generator in Numerical
+// Recipes), integers 1.
 void prepare(mnn_session_t* session) {
     size_t inputs = 0;
     bool open = false;
@@ -133,24 +134,24 @@ class Net {
     Net(const Net&) = delete;
     Net& operator=(const Net&) = delete;
 
-    // The least time of a run with threads of the library, in milliseconds.
+    // Returns the shortest time of a run with threads of the library, in milliseconds.
     double measure(int threads) {
         mnn_schedule_config_t config = configOf(threads);
         mnn_session_t* session = nullptr;
         require(mnn_session_create(interpreter_, &config, &session));
         prepare(session);
-        double least = 0;
+        double shortest = 0;
         for (int i = 0; i < options_.runs + 2; ++i) {
             const double begin = now();
             require(mnn_session_run(session));
             const double time = now() - begin;
-            if (i == 0 || time < least) least = time;
+            if (i == 0 || time < shortest) shortest = time;
         }
         mnn_session_destroy(&session);
-        return least;
+        return shortest;
     }
 
-    // The operators in order, each as in the run in which it was fastest.
+    // Returns the operators in order, each as in the run in which it was fastest.
     std::vector<Work> record(int threads) {
         Recorder recorder;
         mnn_runtime_config_t host;

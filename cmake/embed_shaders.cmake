@@ -1,8 +1,9 @@
 # cmake -DFOLDER=FOLDER -DNAMES=a,b,... -DSOURCE=FILE -P embed_shaders.cmake: the shaders FOLDER/a.spv ... as arrays of
-# bytes, and their table, in one source. One process for all of them: starting one takes longer than its work.
+# bytes, and their table, in one source. One process writes all of them, because starting a process takes longer than
+# its work.
 #
-# Most words of SPIR-V are small numbers, so each is kept without its leading zero bytes, which halves the code: two bits
-# for each word with its number of bytes less one, the first word in the lowest bits, then the bytes of all words.
+# Most words of SPIR-V are small numbers, so each is kept without its leading zero bytes, which halves the code: two
+# bits for each word with its number of bytes less one, the first word in the lowest bits, then the bytes of all words.
 string(REPLACE "," ";" NAMES "${NAMES}")
 set(arrays "")
 set(rows "")

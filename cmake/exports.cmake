@@ -1,6 +1,6 @@
-# mnn_c_exports(TARGET MAP LIST): a shared library exports its public functions only. On ELF the version script MAP says so.
-# On Windows a .def file is made of LIST, the committed list of exports, and the library gets an import library for MSVC
-# (NAME.lib) beside that for mingw (libNAME.dll.a).
+# mnn_c_exports(TARGET MAP LIST): makes a shared library export only its public functions. On ELF these are in the
+# version script MAP. On Windows a .def file is made of LIST, the committed list of exports, and the library gets an
+# import library for MSVC (NAME.lib) beside that for mingw (libNAME.dll.a).
 function(mnn_c_exports target map list)
   if(NOT WIN32)
     target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")

@@ -32,7 +32,7 @@ install(TARGETS ${MNN_C_INSTALLED} EXPORT mnn_c-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(WIN32)  # for the linker of MSVC, and to make other import libraries of
+if(WIN32)  # .lib is for the linker of MSVC; other import libraries can be made of .def
   foreach(library ${MNN_C_INSTALLED})
     install(FILES ${PROJECT_BINARY_DIR}/${library}.lib ${PROJECT_BINARY_DIR}/${library}.def
       DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)

@@ -21,8 +21,8 @@ if(NOT MNN_C_ISAS STREQUAL "all")
     endif()
   endforeach()
 endif()
-# Without the portable kernels SSE4's are the baseline of x86. Nothing but kernels is compiled for it, so that a CPU without
-# SSE4.1 gets an error.
+# Without the portable kernels those for SSE4 are the baseline of x86. Only kernels are compiled for SSE4, so a CPU
+# without SSE4.1 gets an error.
 if(NOT MNN_C_PORTABLE)
   target_compile_definitions(mnn_c_core PRIVATE MNNC_WITHOUT_PORTABLE)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")

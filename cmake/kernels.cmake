@@ -4,8 +4,8 @@ file(GLOB MNN_C_KERNELS CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/backends/cpu/kernels/*/*.cpp)
 list(REMOVE_ITEM MNN_C_SOURCES ${MNN_C_KERNELS})
 mnn_c_object_library(mnn_c_kernels ${MNN_C_KERNELS})
-# Products and sums are rounded as they are written, and fused where a kernel says so: compilers choose differently what to fuse,
-# and the bits of results would depend on them.
+# Products and sums are rounded as they are written, and fused only where a kernel says so: compilers differ in what
+# they fuse, and the bits of results would depend on the compiler.
 target_compile_options(mnn_c_kernels PRIVATE -ffp-contract=off)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

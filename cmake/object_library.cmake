@@ -1,5 +1,5 @@
-# A part of mnn_c_core with options and a precompiled header of its own: the sources of a target share a precompiled header
-# only with equal options.
+# Makes a part of mnn_c_core with options and a precompiled header of its own: the sources of a target can share a
+# precompiled header only with equal options.
 function(mnn_c_object_library name)
   add_library(${name} OBJECT ${ARGN})
   target_link_libraries(${name} PRIVATE mnn_c_options mnn_c_wire)

@@ -2,14 +2,14 @@
 # So no name of the engine, or of the libraries compiled in, can collide with a name of the program that links it.
 
 # The C++ runtime is linked by name, so that a program in C alone need not enable C++.
-if(NOT DEFINED MNN_C_CXX_RUNTIME)  # a toolchain file has said it
+if(NOT DEFINED MNN_C_CXX_RUNTIME)  # a toolchain file may define it
   set(MNN_C_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
   list(FILTER MNN_C_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+)$")
   list(REMOVE_DUPLICATES MNN_C_CXX_RUNTIME)
 endif()
 
-# Makes TARGET, the archive libNAME.a in the build folder, of the objects of the static library CORE and of others that
-# it links.
+# Makes TARGET, the archive libNAME.a in the build folder, of the objects of the static library CORE and of the further
+# libraries in the arguments.
 function(mnn_c_one_object_library target name core)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}_$<CONFIG>.o)
   set(archives ${core} ${ARGN})
@@ -19,7 +19,7 @@ function(mnn_c_one_object_library target name core)
     list(APPEND flags -flinker-output=nolto-rel)  # for objects that are compiled for link-time optimization
   endif()
   set(link ${CMAKE_CXX_COMPILER} ${flags} -r -nostdlib -Wl,--force-group-allocation -Wl,--whole-archive)
-  if(MNN_C_RELOCATABLE_LINKER)  # of a toolchain file whose compiler cannot do it
+  if(MNN_C_RELOCATABLE_LINKER)  # set by a toolchain file whose compiler cannot link objects with -r
     set(link ${MNN_C_RELOCATABLE_LINKER} -r --force-group-allocation --whole-archive)
   endif()
   add_custom_command(

@@ -1,8 +1,9 @@
-# mnn_c_unity(TARGET): the small sources of a folder are compiled up to 16 at a time, because most of the time goes into headers.
-# A name in an anonymous namespace must therefore be the only one in its folder, whichever sources are together (an alias may be
-# repeated). Kernels that include themselves for each instruction set stay alone; so do generated sources and, by a rule of
-# CMake, those with options or definitions of their own. MNN_C_UNITY=OFF compiles each source alone: for tools that look at
-# single sources, for builds that change one source after another, and to see that each source includes what it uses.
+# mnn_c_unity(TARGET): the small sources of a folder are compiled up to 16 at a time, because most of the time goes into
+# headers. A name in an anonymous namespace must therefore be unique in its folder, because any sources may come
+# together (an alias may be repeated). Kernels that include themselves for each instruction set stay alone; so do
+# generated sources and, by a rule of CMake, those with options or definitions of their own. MNN_C_UNITY=OFF compiles
+# each source alone: for tools that look at single sources, for repeated builds after small changes, and to check that
+# each source includes what it uses.
 option(MNN_C_UNITY "Compile the small sources of a folder some at a time" ON)
 
 function(mnn_c_unity target)

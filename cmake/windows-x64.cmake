@@ -6,9 +6,10 @@ set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
 set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_DLLTOOL x86_64-w64-mingw32-dlltool)
-# Debian's program is not on the path. Wine has its registry and its disk in the build folder, not in the user's home, and
-# does not ask to install .NET and a browser. Nor does it start its debugger, behind which a program that crashed ends with 0.
-# Not by `cmake -E env`, which ends with 1, without a sentence, where a signal has ended the program.
+# Debian's wine is not on the path. Wine has its registry and its disk in the build folder, not in the user's home, and
+# does not ask to install .NET and a browser. Nor does it start its debugger, under which a program that crashes ends
+# with 0. `cmake -E env` is not used here, because it ends with 1, without a message, where a signal has ended the
+# program.
 find_program(MNN_C_WINE NAMES wine64 wine PATHS /usr/lib/wine)
 find_program(MNN_C_WINE_SERVER NAMES wineserver PATHS /usr/lib/wine)
 find_program(MNN_C_ENV env)

@@ -1,6 +1,6 @@
-# For toolchain files: Zig's compiler (PyPI's package ziglang) for MNN_C_ZIG_TARGET, with the flags MNN_C_ZIG_FLAGS. It is the
-# program that the variable MNN_C_ZIG of the environment names, or that which scripts/cross.sh puts into build/zig. It links
-# libc++ statically.
+# For toolchain files: Zig's compiler (PyPI's package ziglang) for MNN_C_ZIG_TARGET, with the flags MNN_C_ZIG_FLAGS. The
+# environment variable MNN_C_ZIG names the program; otherwise the one is taken that scripts/cross.sh puts into
+# build/zig. It links libc++ statically.
 if(NOT "$ENV{MNN_C_ZIG}" STREQUAL "")
   set(zig $ENV{MNN_C_ZIG})
 else()
@@ -9,8 +9,8 @@ endif()
 if(NOT EXISTS "${zig}")
   message(FATAL_ERROR "There is no Zig compiler: scripts/cross.sh TARGET install gets one, or MNN_C_ZIG names its program")
 endif()
-# The names are those by which CMake and ccache know what kind of compiler they are. CMake's own small projects include this file
-# with other build folders, and need the same paths.
+# By these names CMake and ccache recognise the kind of compiler. CMake's own small projects include this file with
+# other build folders, and need the same paths.
 set(compilers ${CMAKE_CURRENT_LIST_DIR}/../build/zig-${MNN_C_ZIG_TARGET})
 cmake_path(NORMAL_PATH compilers)
 foreach(pair clang=cc clang++=c++)

@@ -76,7 +76,7 @@ vec4 valueQuad(uint row, uint column) {
     return v;
 }
 
-// Reads an element of a step's operand, and whether it is not 0 as an integer.
+// maskAt() returns an element of a step's operand, keepAt() whether it is not 0 as an integer.
 #define READ(i) \
     case i:     \
         return float(mask##i[at]);

@@ -48,13 +48,13 @@ int power(int a, int b) {  // saturates; a result between -1 and 1 becomes 0
     if (a == -1) return odd ? -1 : 1;
     if (a == 0) return b > 0 ? 0 : 0x7fffffff;
     if (b < 0) return 0;
-    const int most = a < 0 && odd ? int(0x80000000u) : 0x7fffffff;
-    if (b > 31) return most;
+    const int limit = a < 0 && odd ? int(0x80000000u) : 0x7fffffff;
+    if (b > 31) return limit;
     int r = a;
     for (int i = 1; i < b; ++i) {
         int high, low;
         imulExtended(r, a, high, low);
-        if (high != (low >> 31)) return most;
+        if (high != (low >> 31)) return limit;
         r = low;
     }
     return r;

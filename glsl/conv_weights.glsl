@@ -5,7 +5,7 @@
 // the buffer `bias`.
 #ifdef Q8
 layout(constant_id = CODE_CONSTANTS) const uint kPieces = 1;
-layout(constant_id = CODE_CONSTANTS + 1) const uint kPieceBlocks = 1;  // input blocks of a piece, where there are several
+layout(constant_id = CODE_CONSTANTS + 1) const uint kPieceBlocks = 1;  // input blocks of a piece of several
 layout(constant_id = CODE_CONSTANTS + 2) const bool kMinima = false;
 layout(constant_id = CODE_CONSTANTS + 3) const bool kHalfBytes = false;
 layout(binding = 1) readonly buffer Weights { int weights[]; };

@@ -45,9 +45,9 @@ float reflected(float c, float low, float span) {
 float position(float g, float extent) {
     const float last = extent - 1.0;
     if (isNotANumber(g)) g = -1.0;
-    const bool endless_ = !finite(g);
-    if (endless_ && kPadding == 0) return -2.0;
-    if (endless_ && kPadding == 1) return g > 0.0 ? last : 0.0;
+    const bool isInfinite = !finite(g);
+    if (isInfinite && kPadding == 0) return -2.0;
+    if (isInfinite && kPadding == 1) return g > 0.0 ? last : 0.0;
     precise float c = g + 1.0;
     if (kAlignCorners) {
         c = c * 0.5;

@@ -1,6 +1,6 @@
 // variants: f32 f16
 // Resizes channel-packed tensors in up to three axes from tables of taps: one output quad per invocation. Taps are
-// added along a row first, then across rows, like on the CPU.
+// added along a row first, then across rows, as on the CPU.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -3,7 +3,7 @@
 // page has a dispatch of its own. A work group computes some queries of the heads that read one head of keys, with a
 // running maximum and sum for each query (Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv
 // 1805.02867). It leaves both in a slot, together with the sum of values. Pages with the same slot are computed one
-// after another, and continue with what the slot contains; kept_attention_combine adds the slots.
+// after another, and continue with the contents of the slot; kept_attention_combine adds the slots.
 //
 // The new keys and values are read from the inputs of the run. The groups of the first queries store them in the page,
 // from which nothing else in this run reads them. A word has the number of rows of earlier runs.

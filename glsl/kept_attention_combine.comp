@@ -1,5 +1,6 @@
 // variants: f32 f16
-// Adds what kept_attention left in its slots, and divides by the sums of exponentials. An invocation makes an element.
+// Adds the sums that kept_attention left in its slots, and divides by those of exponentials. An invocation makes an
+// element.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

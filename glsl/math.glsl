@@ -1,6 +1,8 @@
-// Functions of floats, as exact as the CPU's (about 1e-7 relative): those of GLSL may be wrong by 2^-11 (sin, cos),
-// 4096 ulp (atan) or more. `precise` keeps drivers from simplifying the terms that compute rounding errors. Polynomials
-// were fitted for this project. This file has exponentials, logarithms and functions built from them; math_error.glsl,
+// Functions of floats, as exact as the CPU's (about 1e-7 relative). Vulkan allows larger errors (Vulkan specification,
+// "Precision of Individual Operations"): 2^-11 for sin and cos, 4096 ulp for atan. `precise` keeps drivers from
+// simplifying the terms that compute rounding errors. e^x is Taylor's series after Cody and Waite's reduction by ln 2
+// (Software Manual for the Elementary Functions, 1980); other polynomials were fitted for this project where no source
+// is named. This file has exponentials, logarithms and functions built from them; math_error.glsl,
 // math_trigonometry.glsl and math_power.glsl have the others.
 #ifndef MATH_GLSL
 #define MATH_GLSL
@@ -14,7 +16,7 @@ bool isNotANumber(float x) {
 float withSign(float magnitude, float x) {
     return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7fffffffu) | (floatBitsToUint(x) & 0x80000000u));
 }
-bool endless(float x) {
+bool isInfiniteOrNaN(float x) {
     return (floatBitsToUint(x) & 0x7fffffffu) >= 0x7f800000u;
 }
 float power2(int n) {  // -126 .. 127
@@ -92,7 +94,7 @@ float sigmoidOf(float x) {
 float siluOf(float x) {
     return x / (1.0 + expOf(-x));
 }
-// x/2 (1 + tanh u) is x sigmoid(2u).
+// GELU by tanh (Hendrycks and Gimpel, arXiv 1606.08415, section 2): x/2 (1 + tanh u) equals x sigmoid(2u).
 float geluTanhOf(float x) {
     return x / (1.0 + expOf((x * x * x * 0.044715 + x) * -1.59576912));
 }
@@ -132,7 +134,8 @@ float atanhOf(float x) {
     if (!(a <= 1.0)) return kNaN;
     return withSign(a == 1.0 ? kInf : 0.5 * log1pOf(2.0 * a / (1.0 - a)), x);
 }
-// Returns the rounding error of p = a b, without relying on a fused multiply-add.
+// Returns the rounding error of p = a b without a fused multiply-add (Dekker, "A floating-point technique for extending
+// the available precision", 1971).
 float productError(float a, float b, float p) {
     const float ah = uintBitsToFloat(floatBitsToUint(a) & 0xfffff000u);
     const float bh = uintBitsToFloat(floatBitsToUint(b) & 0xfffff000u);
@@ -145,12 +148,12 @@ float productError(float a, float b, float p) {
     return e;
 }
 
-// Returns a / b, correctly rounded: that of GLSL may be wrong by 2.5 ulp, which changes a ceiling or a comparison.
+// Returns a / b, correctly rounded: Vulkan allows an error of 2.5 ulp, which changes a ceiling or a comparison.
 float quotient(float a, float b) {
     precise float q = a / b;
     precise float p = q * b;
     precise float rest = (a - p) - productError(q, b, p);
     precise float exact = q + rest / b;
-    return endless(exact) ? q : exact;
+    return isInfiniteOrNaN(exact) ? q : exact;
 }
 #endif

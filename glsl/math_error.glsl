@@ -38,14 +38,16 @@ float erfcOf(float x) {
     const float y = x < 0.0 ? (t < 0.92 ? 1.0 + erfSmall(t) : 2.0 - tail) : tail;
     return isNotANumber(x) ? x : y;
 }
-// x/2 (1 + erf(x/sqrt 2)). The negative tail uses erfc, so that no digits cancel.
+// GELU (Hendrycks and Gimpel, arXiv 1606.08415): x/2 (1 + erf(x/sqrt 2)). The negative tail uses erfc, so that no
+// digits cancel.
 float geluOf(float x) {
     const float z = x * 0.707106781;
     const float t = abs(z);
     const float tail = erfcLarge(t);
     return x * 0.5 * (t < 0.92 ? 1.0 + erfSmall(z) : x < 0.0 ? tail : 2.0 - tail);
 }
-// The inverse of erf after Giles; both ends give the largest float, as on the CPU.
+// The inverse of erf (Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2012); both ends
+// give the largest float, as on the CPU.
 float erfinvOf(float x) {
     if (abs(x) == 1.0) return 3.40282347e38;
     float w = -logOf((1.0 - x) * (1.0 + x));

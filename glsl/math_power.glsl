@@ -31,7 +31,7 @@ float floorModOf(float a, float b) {
 }
 float floorDivOf(float a, float b) {
     float q = floor(a / b);
-    if (!(abs(q) < 8388608.0) || endless(b)) return q;
+    if (!(abs(q) < 8388608.0) || isInfiniteOrNaN(b)) return q;
     // The quotient may have been rounded across an integer, which the remainder a - q b detects.
     precise float p = q * b;
     precise float r = (a - p) - productError(q, b, p);
@@ -50,7 +50,7 @@ float powOf(float x, float y) {
     const bool whole = abs(y) >= 16777216.0 || floor(y) == y;
     const bool negative = floatBitsToUint(x) >= 0x80000000u && abs(y) < 16777216.0 && whole && (int(y) & 1) != 0;
     float result;
-    if (endless(y)) {
+    if (isInfiniteOrNaN(y)) {
         result = a == 1.0 ? 1.0 : (a > 1.0) == (y > 0.0) ? kInf : 0.0;
     } else if (a == 0.0 || a == kInf) {
         result = (a == 0.0) == (y > 0.0) ? 0.0 : kInf;

@@ -6,8 +6,8 @@
 const float kHalfPi = 1.57079633;
 const float kPi = 3.14159265;
 
-// a = quadrant pi/2 + r for a >= 0, |r| <= pi/4. Small angles are reduced by subtraction, large ones by the relevant
-// bits of 2/pi.
+// a = quadrant pi/2 + r for a >= 0, |r| <= pi/4. Small angles are reduced by subtraction (Cody and Waite), large ones
+// by the relevant bits of 2/pi (Payne and Hanek, "Radian reduction for trigonometric functions", 1983).
 float quarterTurns(float a, out uint quadrant) {
     if (a < 4096.0) {
         const float n = roundEven(a * 0.636619772);
@@ -49,7 +49,7 @@ float cosPart(float r) {
     return 1.0 - 0.5 * z + z * z * ((2.45476895e-05 * z - 0.00138883013) * z + 0.0416666642);
 }
 float sinOf(float x) {
-    if (endless(x)) return kNaN;
+    if (isInfiniteOrNaN(x)) return kNaN;
     uint quadrant;
     const float r = quarterTurns(abs(x), quadrant);
     float y = (quadrant & 1u) == 0u ? sinPart(r) : cosPart(r);
@@ -57,14 +57,14 @@ float sinOf(float x) {
     return x < 0.0 ? -y : y;
 }
 float cosOf(float x) {
-    if (endless(x)) return kNaN;
+    if (isInfiniteOrNaN(x)) return kNaN;
     uint quadrant;
     const float r = quarterTurns(abs(x), quadrant);
     const float y = (quadrant & 1u) == 0u ? cosPart(r) : sinPart(r);
     return ((quadrant + 1u) & 2u) == 0u ? y : -y;
 }
 float tanOf(float x) {
-    if (endless(x)) return kNaN;
+    if (isInfiniteOrNaN(x)) return kNaN;
     uint quadrant;
     const float r = quarterTurns(abs(x), quadrant);
     const float y = (quadrant & 1u) == 0u ? sinPart(r) / cosPart(r) : -cosPart(r) / sinPart(r);

@@ -10,7 +10,7 @@
 layout(constant_id = 1) const uint kAcross = 8;
 layout(constant_id = 2) const bool kTransposeA = false;
 layout(constant_id = 3) const bool kTransposeB = false;
-// Whether all rows start at whole quads.
+// All rows start at whole quads.
 layout(constant_id = 4) const bool kWideA = false;
 layout(constant_id = 5) const bool kWideB = false;
 layout(constant_id = 6) const bool kWideC = false;

@@ -4,8 +4,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 
-PUSH(uint most;);
-layout(binding = 0) readonly buffer Found { int found[]; };  // [group][most]
+PUSH(uint maxKept;);
+layout(binding = 0) readonly buffer Found { int found[]; };  // [group][maxKept]
 layout(binding = 1) readonly buffer Counts { uint counts[]; };
 layout(binding = 2) writeonly buffer List { int list[]; };
 
@@ -25,8 +25,8 @@ void main() {
     atomicAdd(before, own);
     atomicAdd(total, all);
     barrier();
-    for (uint i = thread; i < counts[group]; i += threads) list[before + i] = found[group * push.most + i];
-    const uint rest = push.groups * push.most - total, share = (rest + push.groups - 1) / push.groups;
+    for (uint i = thread; i < counts[group]; i += threads) list[before + i] = found[group * push.maxKept + i];
+    const uint rest = push.groups * push.maxKept - total, share = (rest + push.groups - 1) / push.groups;
     const uint begin = total + min(rest, group * share), end = total + min(rest, (group + 1) * share);
     for (uint i = begin + thread; i < end; i += threads) list[i] = -1;
 }

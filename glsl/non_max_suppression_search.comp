@@ -12,14 +12,16 @@
 layout(constant_id = 1) const uint kBlock = 32;  // boxes of a block, a multiple of 32: at most the local size
 layout(constant_id = 2) const bool kShareGiven = true;
 layout(constant_id = 3) const bool kScoreGiven = true;
-PUSH(uint count; uint classes; uint most; uint quota; uint first;);  // quota: entries of the list; first: the first dispatch
+// maxKept: boxes of a class; quota: entries of the list; first: whether this is the first dispatch.
+PUSH(uint count; uint classes; uint maxKept; uint quota; uint first;);
 layout(binding = 0) readonly buffer Boxes { vec4 boxes[]; };  // two opposite corners
 layout(binding = 1) readonly buffer Scores { float scores[]; };
 layout(binding = 2) readonly buffer ShareLimit { float shareLimit[]; };
 layout(binding = 3) readonly buffer ScoreLimit { float scoreLimit[]; };
-layout(binding = 4) coherent buffer Kept { uint kept[]; };  // [group][most]
+layout(binding = 4) coherent buffer Kept { uint kept[]; };  // [group][maxKept]
 layout(binding = 5) buffer Counts { uint counts[]; };
-layout(binding = 6) buffer Ends { uvec2 ends[]; };  // [group]: the last entry that was taken; (0, 0): there are no others
+// [group]: the last entry that was taken; (0, 0): there are no others.
+layout(binding = 6) buffer Ends { uvec2 ends[]; };
 
 const uint kList = 1024;  // the longest list
 const uint kWords = kBlock / 32;
@@ -51,17 +53,17 @@ uint byteOf(uvec2 key, uint byte_) {
 }
 
 // Minimum and maximum as on the CPU, also of NaN.
-float least(float a, float b) {
+float minOf(float a, float b) {
     return b < a ? b : a;
 }
-float most(float a, float b) {
+float maxOf(float a, float b) {
     return a < b ? b : a;
 }
 
 // Returns the lower corner, then the other one.
 vec4 boxAt(uint at) {
     const vec4 box = boxes[at];
-    return vec4(least(box.x, box.z), least(box.y, box.w), most(box.x, box.z), most(box.y, box.w));
+    return vec4(minOf(box.x, box.z), minOf(box.y, box.w), maxOf(box.x, box.z), maxOf(box.y, box.w));
 }
 
 float areaOf(vec4 box) {
@@ -74,8 +76,8 @@ float areaOf(vec4 box) {
 bool sharesMore(vec4 a, vec4 b, float limit) {
     const float areaA = areaOf(a), areaB = areaOf(b);
     if (areaA <= 0.0 || areaB <= 0.0) return false;
-    precise float high = most(least(a.z, b.z) - most(a.x, b.x), 0.0);
-    precise float wide = most(least(a.w, b.w) - most(a.y, b.y), 0.0);
+    precise float high = maxOf(minOf(a.z, b.z) - maxOf(a.x, b.x), 0.0);
+    precise float wide = maxOf(minOf(a.w, b.w) - maxOf(a.y, b.y), 0.0);
     precise float both = high * wide;
     precise float sum = areaA + areaB;
     precise float all = sum - both;
@@ -195,7 +197,7 @@ uint take(uint begin, uint length, uint have, uint firstBox, uint firstKept, flo
     barrier();
     if (thread == 0) {
         uint sum = have;
-        for (uint i = 0; i < length && sum < push.most; ++i) {
+        for (uint i = 0; i < length && sum < push.maxKept; ++i) {
             if (isGone(i)) continue;
             kept[firstKept + sum++] = ~list[begin + i].y;
             for (uint word = i / 32; word < kWords; ++word) gone[word] |= removes[i * kWords + word];
@@ -233,9 +235,9 @@ void main() {
     if (rest) length = collect(base, lowest, last, endOfList(base, lowest, last));
     length = min(length, push.quota);
     sortList(length);
-    for (uint begin = 0; begin < length && have < push.most; begin += kBlock)
-        have = take(begin, min(kBlock, length - begin), have, firstBox, group * push.most, limit);
+    for (uint begin = 0; begin < length && have < push.maxKept; begin += kBlock)
+        have = take(begin, min(kBlock, length - begin), have, firstBox, group * push.maxKept, limit);
     if (gl_LocalInvocationID.x != 0) return;
     counts[group] = have;
-    ends[group] = rest && have < push.most ? list[length - 1] : uvec2(0);
+    ends[group] = rest && have < push.maxKept ? list[length - 1] : uvec2(0);
 }

@@ -11,7 +11,7 @@ layout(constant_id = 4) const bool kTogether = false;    // GRU: the candidate i
 PUSH(uint total; uint hidden; uint first;);
 layout(binding = 0) readonly buffer Gates { ELEM gates[]; };          // [direction][gate][unit]
 layout(binding = 1) readonly buffer Candidate { ELEM candidate[]; };  // GRU: [unit]
-layout(binding = 2) readonly buffer Own { ELEM own[]; };              // GRU: the bias of the recurrent products, [3][unit]
+layout(binding = 2) readonly buffer Own { ELEM own[]; };              // GRU: of the recurrent products, [3][unit]
 layout(binding = 3) writeonly buffer Destination { vec4 destination[]; };
 
 void main() {

@@ -37,7 +37,7 @@ void main() {
     const float i = sigmoidOf(sum.x), ci = tanhOf(sum.y), f = sigmoidOf(sum.z);
     const float limit = push.clip > 0.0 ? push.clip : kInf, whole = ci * i + before * f;
     const float now = isNotANumber(whole) ? whole : clamp(whole, -limit, limit);
-    // It is stored before it is used again: otherwise lavapipe of Mesa 22.3 gives denormal numbers for co.
+    // The cell is stored before it is used again: otherwise lavapipe of Mesa 22.3 gives denormal numbers for co.
     if (kResults > 1) cell[at] = ELEM(now);
     if (kPeephole) sum.w += now * float(toOutput[unit]);
     const float o = sigmoidOf(sum.w), co = tanhOf(now);

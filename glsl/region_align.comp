@@ -8,7 +8,7 @@
 #include "math.glsl"
 #include "region.glsl"
 
-// regions of 4 with the pictures apart; otherwise each region begins with its picture
+// Regions have four numbers, and their pictures are apart; otherwise each region begins with its picture.
 layout(constant_id = 1) const bool kIndexed = false;
 layout(constant_id = 2) const bool kAligned = false;
 layout(constant_id = 3) const bool kMaximum = false;

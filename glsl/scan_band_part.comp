@@ -1,5 +1,5 @@
 // variants: f32 f16
-// Keeps a band of every matrix. It is a product, so that NaN stays NaN outside of the band.
+// Keeps a band of every matrix, by multiplying with 1 or 0, so that NaN stays NaN outside of the band.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -46,7 +46,7 @@ void main() {
     const uint outer = group / push.inner, column = group - outer * push.inner;
     const uint base = outer * push.extent * push.inner + column;
 
-    uvec2 least = uvec2(0);
+    uvec2 smallest = uvec2(0);
     if (push.extent > kCapacity) {
         uint missing = push.count;
         uvec2 mask = uvec2(0);
@@ -56,7 +56,7 @@ void main() {
             barrier();
             for (uint k = thread; k < push.extent; k += threads) {
                 const uvec2 key = uvec2(valueKey(base + k * push.inner), ~k);
-                if ((key & mask) == least) atomicAdd(counts[byteOf(key, byte_)], 1);
+                if ((key & mask) == smallest) atomicAdd(counts[byteOf(key, byte_)], 1);
             }
             barrier();
             if (thread == 0) {
@@ -69,7 +69,7 @@ void main() {
             missing -= before;
             const uint shift = byte_ % 4 * 8;
             mask |= byte_ >= 4 ? uvec2(255u << shift, 0) : uvec2(0, 255u << shift);
-            least |= byte_ >= 4 ? uvec2(chosen << shift, 0) : uvec2(0, chosen << shift);
+            smallest |= byte_ >= 4 ? uvec2(chosen << shift, 0) : uvec2(0, chosen << shift);
             const bool whole = counts[chosen] == missing;
             barrier();
             if (whole) break;  // all keys with these bytes belong to the list
@@ -81,7 +81,7 @@ void main() {
     barrier();
     for (uint k = thread; k < push.extent; k += threads) {
         const uvec2 key = uvec2(valueKey(base + k * push.inner), ~k);
-        if (precedes(least, key)) continue;
+        if (precedes(smallest, key)) continue;
         const uint slot = atomicAdd(found, 1);
         if (slot < kCapacity) list[slot] = key;
     }

@@ -14,7 +14,7 @@
 namespace mnnc::image {
 namespace {
 
-// Coordinates as fractions of the picture exceed 1 by little, those in pixels by much.
+// An edge beyond 2 is a number of pixels: fractions of the picture exceed 1 only slightly.
 constexpr double kLargestFraction = 2;
 constexpr double kUsualOverlap = 0.45;
 constexpr size_t kMaxCandidates = 5000;  // bounds the search of overlaps, which compares all pairs
@@ -69,7 +69,7 @@ class Table {
         const auto fits = [&](int64_t extent) { return columns < 0 ? extent >= -columns : extent == columns; };
         if (shape.size() != 2 || (!fits(shape[0]) && !fits(shape[1])))
             fail(Status::ComputeSizeError,
-                 "the %s have the shape %s, which is no table with %s%lld numbers for each box", output.name,
+                 "the %s have the shape %s; a table with %s%lld numbers for each box is needed", output.name,
                  given.c_str(), columns < 0 ? "at least " : "",
                  static_cast<long long>(columns < 0 ? -columns : columns));
         // Where both readings are possible, the longer extent counts the boxes.
@@ -93,7 +93,7 @@ class Table {
         if (boxes > 0 && shape.size() == 2 && shape[0] == rows)
             return Table(values, boxes, all / boxes, all / boxes, 1);
         if (boxes > 0 && shape.size() == 2 && shape[1] == rows) return Table(values, boxes, all / boxes, 1, boxes);
-        fail(Status::ComputeSizeError, "the %s have the shape %s, which is no row for each of the %zu boxes",
+        fail(Status::ComputeSizeError, "the %s have the shape %s; one row for each of the %zu boxes is needed",
              output.name, given.c_str(), boxes);
     }
 
@@ -112,25 +112,25 @@ class Table {
 // A box inside of the picture, in pixels of the picture.
 struct Box {
     double x1 = 0, y1 = 0, x2 = 0, y2 = 0, score = 0;
-    int64_t kind = -1;  // its class; -1: not known
+    int64_t classIndex = -1;  // -1: not known
 };
 
 struct Best {
     double score = -INFINITY;
-    int64_t kind = -1;
+    int64_t classIndex = -1;
 };
 
 Best bestClass(const Table& table, size_t row, size_t begin, int64_t background) {
     Best best;
     for (size_t column = begin; column < table.columns(); column++) {
-        const auto kind = static_cast<int64_t>(column - begin);
+        const auto classIndex = static_cast<int64_t>(column - begin);
         const double score = table.at(row, column);
-        if (kind != background && score > best.score) best = {score, kind};
+        if (classIndex != background && score > best.score) best = {score, classIndex};
     }
     return best;
 }
 
-int64_t kindNumber(double value) {
+int64_t classIndexOf(double value) {
     return value >= 0 && value < 1e9 ? static_cast<int64_t>(value) : -1;
 }
 
@@ -182,12 +182,12 @@ Row readRow(const Table& table, size_t row, Columns columns, int64_t background)
                 score *= value;
                 break;
             case MNN_IMAGE_BOX_CLASS:
-                result.box.kind = kindNumber(value);
+                result.box.classIndex = classIndexOf(value);
                 break;
             case MNN_IMAGE_BOX_CLASSES: {
                 const Best best = bestClass(table, row, i, background);
                 score *= best.score;
-                result.box.kind = best.kind;
+                result.box.classIndex = best.classIndex;
                 break;
             }
             default:
@@ -209,14 +209,15 @@ double overlapOf(const Box& a, const Box& b) {
     return width * height / (area(a) + area(b) - width * height);
 }
 
-// Expects the best boxes first.
-void leaveOutOverlaps(std::vector<Box>& boxes, double most) {
-    if (most >= 1) return;
+// Removes each box that overlaps a better one of its class by more than maxOverlap (intersection over union). Expects
+// the best boxes first.
+void removeOverlaps(std::vector<Box>& boxes, double maxOverlap) {
+    if (maxOverlap >= 1) return;
     if (boxes.size() > kMaxCandidates) boxes.resize(kMaxCandidates);
     std::vector<Box> kept;
     for (const Box& box : boxes) {
         const bool hidden = std::any_of(kept.begin(), kept.end(), [&](const Box& better) {
-            return better.kind == box.kind && overlapOf(better, box) > most;
+            return better.classIndex == box.classIndex && overlapOf(better, box) > maxOverlap;
         });
         if (!hidden) kept.push_back(box);
     }
@@ -253,7 +254,9 @@ void checkColumns(Columns columns) {
             fail(Status::InvalidValue, "there is no column %d of a box", column);
     if (!isAxis(MNN_IMAGE_BOX_X1, MNN_IMAGE_BOX_X2, MNN_IMAGE_BOX_CENTRE_X, MNN_IMAGE_BOX_WIDTH) ||
         !isAxis(MNN_IMAGE_BOX_Y1, MNN_IMAGE_BOX_Y2, MNN_IMAGE_BOX_CENTRE_Y, MNN_IMAGE_BOX_HEIGHT))
-        fail(Status::InvalidValue, "a box needs x1 and x2, x1 and w, or cx and w; and the same of y and h");
+        fail(Status::InvalidValue,
+             "the columns of a box must be x1 and x2, x1 and w, or cx and w, and likewise y1 and y2, y1 and h, or cy "
+             "and h");
     if (count(MNN_IMAGE_BOX_CLASSES) && columns.back() != MNN_IMAGE_BOX_CLASSES)
         fail(Status::InvalidValue, "'classes' takes all remaining numbers of a box, so it is the last column");
     if (count(MNN_IMAGE_BOX_SCORE) > 1 || count(MNN_IMAGE_BOX_CLASS) + count(MNN_IMAGE_BOX_CLASSES) > 1)
@@ -293,10 +296,10 @@ Rows readRows(const mnn_image_detector_t& detector, const float* boxValues, cons
         } else if (scores.columns() > 1) {
             const Best best = bestClass(scores, i, 0, background);
             row.box.score *= best.score;
-            row.box.kind = best.kind;
+            row.box.classIndex = best.classIndex;
         }
-        if (classes.columns() > 0) row.box.kind = kindNumber(classes.at(i, 0));
-        const bool isThere = background < 0 || row.box.kind != background;
+        if (classes.columns() > 0) row.box.classIndex = classIndexOf(classes.at(i, 0));
+        const bool isThere = background < 0 || row.box.classIndex != background;
         if (!isThere || !(row.box.score >= detector.min_score) || !std::isfinite(row.box.score)) continue;
         row.x.complete();
         row.y.complete();
@@ -316,7 +319,7 @@ std::vector<double> findBoxes(const mnn_image_detector_t& detector, const float*
     checkExtents(width, height, "the part of the input with the picture");
     if (detector.unit < MNN_IMAGE_UNIT_GUESSED || detector.unit > MNN_IMAGE_UNIT_FRACTIONS)
         fail(Status::InvalidValue, "there is no unit %d", detector.unit);
-    if (std::isnan(detector.min_score)) fail(Status::InvalidValue, "min_score is no number");
+    if (std::isnan(detector.min_score)) fail(Status::InvalidValue, "min_score is NaN");
     if (detector.has_overlap && !(detector.overlap >= 0 && detector.overlap <= 1))
         fail(Status::BadRange, "overlap is %g; it is 0 to 1", detector.overlap);
     const Rows rows = readRows(detector, boxes, scores, classes);
@@ -339,11 +342,11 @@ std::vector<double> findBoxes(const mnn_image_detector_t& detector, const float*
     }
     std::stable_sort(found.begin(), found.end(), [](const Box& a, const Box& b) { return a.score > b.score; });
     const double usual = rows.scoredByClass ? kUsualOverlap : 1;
-    leaveOutOverlaps(found, detector.has_overlap ? detector.overlap : usual);
+    removeOverlaps(found, detector.has_overlap ? detector.overlap : usual);
     if (found.size() > MNN_IMAGE_MAX_BOXES) found.resize(MNN_IMAGE_MAX_BOXES);
     std::vector<double> numbers;
     for (const Box& box : found)
-        numbers.insert(numbers.end(), {box.x1, box.y1, box.x2, box.y2, box.score, static_cast<double>(box.kind)});
+        numbers.insert(numbers.end(), {box.x1, box.y1, box.x2, box.y2, box.score, static_cast<double>(box.classIndex)});
     return numbers;
 }
 

@@ -1,4 +1,4 @@
-// Walks over the segments of a JPEG file.
+// Finds Huffman tables and scans in a JPEG file that stb_image 2.27 does not check.
 #include "jpeg_check.h"
 
 #include <bitset>
@@ -27,9 +27,9 @@ enum : uint8_t {
 };
 
 // Follows the file marker by marker as stb_image does: it stops where stb_image stops, or later.
-class Walk {
+class SegmentReader {
   public:
-    explicit Walk(std::span<const uint8_t> file) : file_(file) {}
+    explicit SegmentReader(std::span<const uint8_t> file) : file_(file) {}
 
     const char* defect() {
         if (next() != kMark || markerAfterMark() != kStart) return nullptr;  // no JPEG
@@ -119,7 +119,7 @@ class Walk {
 }  // namespace
 
 const char* jpegDefect(std::span<const uint8_t> file) {
-    return Walk(file).defect();
+    return SegmentReader(file).defect();
 }
 
 }  // namespace mnnc::image

@@ -49,7 +49,7 @@ Picture describedPicture(const mnn_image_t* given, const char* name) {
     picture.height = image.height;
     picture.stride = image.stride == 0 ? rowBytes : image.stride;
     if (picture.stride < rowBytes || picture.stride > kMaxStride)
-        fail(Status::BadRange, "%s has a stride of %zu bytes; a row takes %zu, and %zu are the most", name,
+        fail(Status::BadRange, "%s has a stride of %zu bytes; a row takes %zu, and %zu is the maximum", name,
              image.stride, rowBytes, kMaxStride);
     const auto height = static_cast<size_t>(image.height);
     if (isYuv(image.format)) {

@@ -1,5 +1,5 @@
-// For the pixels of a row of the result, their places in the picture. Places are summed in float, tile by tile, like in
-// the official runtime: its results depend on these roundings wherever a place lies between two pixels.
+// The places in the picture of the pixels of a row of the result. Places are summed in float, tile by tile, as in the
+// official runtime: its results depend on these roundings wherever a place lies between two pixels.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -37,7 +37,8 @@ Span insideSpan(const Walk& walk, int count, int64_t width, int64_t height);
 // Returns the same walk, beginning `first` pixels later.
 Walk walkFrom(const Walk& walk, int first);
 
-// Fills `count` places. byFour: derives four at a time from one sum, as for nearest pixels of four channels.
+// Fills `count` places. byFour: four places follow from one sum, as the official runtime does for nearest pixels of
+// four channels.
 void fillPlaces(const Walk& walk, int count, bool byFour, Place* places);
 
 }  // namespace mnnc::image

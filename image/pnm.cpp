@@ -41,7 +41,7 @@ class Reader {
 
   private:
     // Reads white space and comments, then digits.
-    int64_t number(const char* name, int64_t most) {
+    int64_t number(const char* name, int64_t limit) {
         for (; at_ < file_.size(); ++at_) {
             if (file_[at_] == '#')
                 while (at_ < file_.size() && file_[at_] != '\n' && file_[at_] != '\r') ++at_;
@@ -52,9 +52,9 @@ class Reader {
         int64_t value = 0;
         for (; at_ < file_.size() && std::isdigit(file_[at_]); ++at_) {
             value = value * 10 + (file_[at_] - '0');
-            if (value > most)
-                fail(Status::LimitExceeded, "the file's %s is above %lld, the most that is readable", name,
-                     static_cast<long long>(most));
+            if (value > limit)
+                fail(Status::LimitExceeded, "the file's %s is above %lld, the maximum that is readable", name,
+                     static_cast<long long>(limit));
         }
         if (at_ == begin || value == 0)
             fail(at_ == file_.size() ? Status::Truncated : Status::BadFormat, "the file has no %s", name);

@@ -14,7 +14,7 @@ float inside(float at, int64_t extent) {
     return at > 0 ? std::min(at, static_cast<float>(extent - 1)) : 0;
 }
 
-// Returns the place in [0, extent) that shows the same as `at` where the picture is repeated. Far away the product
+// Returns the place in [0, extent) that has the same value as `at` where the picture is repeated. Far away the product
 // below is rounded by more than an extent; such a place becomes 0, and so do infinity and NaN.
 double repeated(double at, int64_t extent) {
     const auto size = static_cast<double>(extent);
@@ -122,14 +122,15 @@ uint8_t limited(int value) {
     return static_cast<uint8_t>(std::clamp(value, 0, 255));
 }
 
-// Returns the pixels of a tile that lie in a plane; all pixels where places outside of it take the nearest one.
+// Returns the pixels of a tile whose places lie in a plane. Only MNN_IMAGE_ZERO excludes any: the other modes define
+// values outside of the picture.
 Span spanOf(const Sampling& sampling, const Walk& walk, int count, int64_t width, int64_t height) {
     if (sampling.wrap != MNN_IMAGE_ZERO) return {0, count - 1};
     return insideSpan(walk, count, width, height);
 }
 
-// Stores pairs of U and V, one for every two adjacent pixels in `span`; 128, which is no colour, for the others. A pair
-// is the nearest one to (place - 0.01) / 2.
+// Stores pairs of U and V, one for every two adjacent pixels in `span`. Pixels outside of it get 128, the neutral value
+// of U and V. A pair is the nearest one to (place - 0.01) / 2, as in the official runtime.
 void sampleColourPlane(const Picture& picture, const Walk& walk, Span span, uint8_t (&to)[kTile + 1]) {
     std::memset(to, 128, sizeof to);
     if (span.first > span.last) return;
@@ -162,6 +163,7 @@ void sampleYuv(const Picture& picture, const Sampling& sampling, const Walk& wal
         sampleColours(picture, plane, walkFrom(walk, span.first), span.last - span.first + 1, brightness + span.first);
     }
     sampleColourPlane(picture, walk, span, colours);
+    // The official runtime's conversion, in units of 1/64: R = Y + 1.14 V, G = Y - 0.39 U - 0.58 V, B = Y + 2.03 U.
     for (int i = 0; i < count; ++i, to += 3) {
         const int y = 64 * brightness[i], u = colours[i / 2 * 2] - 128, v = colours[i / 2 * 2 + 1] - 128;
         to[0] = limited((y + 73 * v) >> 6);

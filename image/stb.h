@@ -15,7 +15,8 @@ struct FreeStb {
 };
 using StbPixels = std::unique_ptr<uint8_t[], FreeStb>;
 
-// Return false, or null, where the file is no picture; then stbReason() returns the reason. They throw std::bad_alloc.
+// These return false, or null, where the file is no picture; then stbReason() returns the reason. They throw
+// std::bad_alloc.
 bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels);
 StbPixels stbDecode(const uint8_t* file, int bytes, int channels);
 const char* stbReason();

@@ -7,17 +7,17 @@
 #   windows-x64  64-bit Windows, by mingw-w64, tested under wine
 #   musl-x64     Linux with musl on x86-64, by Zig's compiler, tested on this machine
 #   musl-arm64   Linux with musl on 64-bit Arm, by Zig's compiler, tested under qemu-user
-#   checks       macOS and Windows on 64-bit Arm, RISC-V: compiles what asks the system and the C interface, without a result
+#   checks       macOS and Windows on 64-bit Arm, Linux on RISC-V: only compiles impl/base and the C interface
 #
-# Steps, all of them in this order without any: install (the toolchain: Debian packages with apt, Zig with pip), build, test,
-# package (a zip file or a .tar.gz, and programs that use it; for musl also the wheel of the Python package, in
+# Steps (default: all of them, in this order): install (the toolchain: Debian packages with apt, Zig with pip), build,
+# test, package (a zip file or a .tar.gz, and programs that use it; for musl also the wheel of the Python package, in
 # build/TARGET/unpacked/dist). The build folder is build/TARGET. Variables:
-#   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2; of Arm, neon
-#   MNN_C_VULKAN       of windows-x64: OFF leaves out the Vulkan backend and its tests, which need a display; default ON
+#   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2; on Arm neon
+#   MNN_C_VULKAN       for windows-x64: OFF leaves out the Vulkan backend and its tests, which need a display; default ON
 #   MNN_C_EXTRA_CASES  absolute folders of further cases to test, separated by semicolons
-#   MNN_C_HOST_TOOL    the absolute path of the program mnn of a build for this machine, whose results must have the same bits
+#   MNN_C_HOST_TOOL    absolute path of the program mnn of a build for this machine; results must have the same bits
 #   MNN_C_ZIG          the program zig; default: that of PyPI's package ziglang, which is installed into build/zig
-#   JOBS               processes at a time
+#   JOBS               number of processes at a time
 # CMake reads CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ vulkan=OFF
 packages=(googletest python3 python3-numpy)
 isas=avx2
 case $target in
-# The C++ runtime is inside of the libraries, so that they need those of Windows alone.
+# The C++ runtime is inside of the libraries, so they need only libraries of Windows.
 windows-x64)
     packages+=(g++-mingw-w64-x86-64-posix wine64 cargo libstd-rust-dev-windows golang-go pkgconf python3-venv)
     options+=(-DMNN_C_STATIC_LIBSTDCXX=ON)
@@ -66,15 +66,15 @@ install_toolchain() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# PyPI's package has the compiler, with the sources of musl and of libc++, which it compiles once, in minutes.
+# PyPI's package has the compiler and the sources of musl and libc++. The compiler builds these once, in minutes.
 install_zig() {
     if [ -n "${MNN_C_ZIG:-}" ] || compgen -G 'build/zig/lib/python3*/site-packages/ziglang/zig' >/dev/null; then return; fi
     python3 -m venv build/zig
     build/zig/bin/pip install --quiet --disable-pip-version-check ziglang==0.17.1
 }
 
-# The loader of musl for Arm, of Debian's package, which is unpacked into the build folder. Apt keeps what it has to know
-# about packages for Arm there, too, so that this machine's own list of packages stays as it is.
+# Unpacks musl's loader for Arm from Debian's package into the build folder. Apt keeps its lists of packages for Arm
+# there, too, so this machine's own lists stay as they are.
 install_arm_loader() {
     local root=$PWD/$build/musl-root state=$PWD/$build/apt
     [ -e "$root/lib/ld-musl-aarch64.so.1" ] && return
@@ -108,8 +108,8 @@ for step in "${steps[@]}"; do
     test)
         run=(ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout 1200)
         "${run[@]}" -LE vulkan -j "$jobs"
-        # Wine has Vulkan with a display only. Its desktop keeps the output of the test that starts it open, until no program is
-        # left: so these run one after the other.
+        # Wine has Vulkan only with a display. Its desktop keeps the output of the test that started it open until no
+        # program is left, so these tests run one after another.
         if [ "$vulkan" != OFF ]; then xvfb-run --auto-servernum "${run[@]}" -L vulkan; fi
         ;;
     package)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds the library, the tool and the demo, and classifies handwritten digits through the C interface.
+# Installs missing packages, builds the library, the tool and the demo, and classifies handwritten digits through the C
+# interface.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-dependencies.sh build

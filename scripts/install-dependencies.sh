@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing packages with apt and prints their names. Does nothing when everything is installed.
-#     scripts/install-dependencies.sh [build]     with "build": the packages of the library, the tool and the demo alone
+#     scripts/install-dependencies.sh [build]     with "build": only the packages of the library, the tool and the demo
 set -euo pipefail
 
 packages=(
@@ -16,7 +16,7 @@ packages=(
     spirv-tools         # Vulkan backend: checks the compiled kernels
     libcli11-dev        # tool: arguments
     libfmt-dev          # tool: text
-    libstb-dev          # tool: image files
+    libstb-dev          # libmnn_c_image: image files
     nlohmann-json3-dev  # tool: JSON
 )
 tests=(
@@ -48,7 +48,7 @@ tests=(
 [ "${1:-}" = build ] || packages+=("${tests[@]}")
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    echo "This system has no apt. Please install the equivalents of: ${packages[*]}" >&2
+    echo "This system has no apt. Please install the equivalents of these packages: ${packages[*]}" >&2
     exit 1
 fi
 missing=()

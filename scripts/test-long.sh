@@ -9,23 +9,24 @@
 #   asan      all tests with the address and undefined behaviour sanitizers
 #   apart     the cases and random nets, in a build that reports accesses outside of a tensor
 #   tsan      all tests with the thread sanitizer
-#   fuzz      every target of tests/fuzz (clang): FUZZ_MODEL executions of the model target, FUZZ_OTHER of each other
+#   fuzz      every target of tests/fuzz (clang): FUZZ_MODEL executions of the model target, FUZZ_OTHER of each other one
 #   operators nets of one or two random operators under the sanitizers: RANDOM_NETS on the CPU, a tenth of them on Vulkan
 #   stress    8 threads over sessions of shared interpreters, STRESS_SECONDS each: with tsan, with asan and Vulkan
 #   faults    every n-th request for memory and every n-th system call fails
 #   pages     the pages of the tool in headless Chromium; left out where there is none
-#   onnx      every node test of the package onnx, also with free extents; nets of both of torch's exporters, and nets that
-#             onnxruntime quantised, with onnxruntime as the judge; needs a network
-#   language  200 tokens behind each of 20 prompts, made by SmolLM2 with the tool, are those of transformers; needs a network
-#   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
+#   onnx      every node test of the package onnx, also with free extents; nets of both of torch's exporters, and nets
+#             that onnxruntime quantised, with onnxruntime as the reference; needs a network
+#   language  compares the 200 tokens after each of 20 prompts that SmolLM2 gives with the tool and with transformers;
+#             needs a network
+#   packages  makes crates, Go module, wheel and sdist, and uses them as after an installation; needs a network
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
 #   arm       the tests for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer
 #             features, the bits of each number of threads
 #   windows   scripts/cross.sh windows-x64: all tests that Windows can run, and the zip file, under wine
-#   musl      scripts/cross.sh musl-x64 and musl-arm64: the C interface, the cases and the package with musl, on Arm under an
-#             emulator; checks that compile for macOS, Windows on Arm and RISC-V; needs a network
+#   musl      scripts/cross.sh musl-x64 and musl-arm64: the C interface, the cases and the package with musl, on Arm under
+#             an emulator; checks that compile for macOS, Windows on Arm and RISC-V; needs a network
 #   tidy      clang-tidy over the sources, each compiled alone; left out where there is no clang-tidy-14
-#   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
+#   mutants   whether the tests detect small defects (MUTANTS of them, seed 1)
 #
 # Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
 set -uo pipefail
@@ -209,7 +210,8 @@ run_musl() {
     step checks scripts/cross.sh checks
 }
 
-# The sources of a room, without those that the build generates. Kernels are looked at as code for one instruction set.
+# Checks the sources of a room, without those that the build generates. Kernels are checked as code for one instruction
+# set.
 tidy_room() {
     python3 - "$1" <<'EOF' | xargs -r -P "$JOBS" -n 1 clang-tidy-14 -p build/tidy --quiet
 import json, os, sys

@@ -44,7 +44,7 @@ class CpuRuntime final : public Runtime {
     }
 
     Kernels kernels_;
-    CpuCosts costs_;  // taken from the host's measurements, where it has made them
+    CpuCosts costs_;  // with the host's measurements, where there are any
     const SharedThreadsPtr threads_;
     const std::shared_ptr<ThreadPool> pool_;
 };

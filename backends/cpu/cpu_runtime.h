@@ -6,7 +6,8 @@
 
 namespace mnnc::cpu {
 
-// Threads and the kernels of one instruction set. Throws NotSupported when the CPU lacks config.cpuIsa.
+// Returns a runtime with threads and the kernels of one instruction set. Throws NotSupported when the CPU lacks
+// config.cpuIsa.
 std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config);
 
 ProcessorDescription describeProcessor();

@@ -1,4 +1,4 @@
-// Describes the processor of this machine for people.
+// Describes the processor of this machine for people, and measures and reads the costs of its kernels.
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif

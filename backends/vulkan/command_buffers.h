@@ -19,8 +19,8 @@ class CommandBuffers {
     size_t size() const noexcept { return buffers_.size(); }
     // Adds a command buffer at the end.
     VkCommandBuffer add();
-    // Records a new command buffer and then replaces the one at this index by it, which must not be in flight. Throws
-    // what `record` throws; then nothing has changed.
+    // Records a new command buffer, then replaces the one at this index, which must not be in flight. Throws what
+    // `record` throws; then nothing has changed.
     void renew(size_t index, const std::function<void(VkCommandBuffer)>& record);
     void submit() const { device_->submit(buffers_, fence_); }
     // Submits other command buffers of the same device, with the fence of this object.

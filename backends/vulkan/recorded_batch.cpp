@@ -37,10 +37,10 @@ RecordedBatch::RecordedBatch(VulkanBackend& backend, std::span<const DeviceStep>
 }
 
 void RecordedBatch::divide() {
-    const size_t most = backend_.batched() ? kBatch : 1;
+    const size_t maxExecutions = backend_.batched() ? kBatch : 1;
     for (size_t i = 0; i < steps_.size(); ++i) {
         const Operand* movable = executionOf(steps_[i]).movable();
-        if (movable || ranges_.empty() || ranges_.back().movable || i - ranges_.back().begin == most)
+        if (movable || ranges_.empty() || ranges_.back().movable || i - ranges_.back().begin == maxExecutions)
             ranges_.push_back({i, i, movable});
         ++ranges_.back().end;
     }
@@ -98,12 +98,12 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, FrameReco
         recorder.separate();
         timestamps->write(buffer, static_cast<uint32_t>(i + 1));
     }
-    if (range.movable && !last) shared ? recorder.showToQueue() : recorder.separate();
+    if (range.movable && !last) shared ? recorder.makeVisibleToQueue() : recorder.separate();
     recorder.end(last);
 }
 
 // Records again the executions that use a tensor whose memory has changed.
-void RecordedBatch::follow(Commands& commands) {
+void RecordedBatch::recordMoved(Commands& commands) {
     for (Moved& moved : commands.moved) {
         const DevicePlace& place = frame_.device(*ranges_[moved.range].movable);
         if (moved.block == blockOf(place).serial() && moved.offset == place.offset) continue;
@@ -160,7 +160,7 @@ RecordedPieces& RecordedBatch::pieces() {
 
 void RecordedBatch::runCancellable(const Cancellation& cancel) {
     cancel.check();
-    if (ms_ >= 0 && ms_ <= RecordedPieces::kMostMs) return run();
+    if (ms_ >= 0 && ms_ <= RecordedPieces::kMaxMs) return run();
     device_->requireUsable();
     RecordedPieces& prepared = pieces();
     const auto start = Clock::now();
@@ -189,7 +189,7 @@ bool RecordedBatch::end(int64_t nanoseconds) {
 
 void RecordedBatch::submit(Commands& commands) {
     device_->requireUsable();  // must precede the host's part, which could write into memory of another process
-    follow(commands);
+    recordMoved(commands);
     for (const VulkanExecution* execution : hostParts_) execution->beforeSubmit(frame_);
     commands.buffers.submit();
 }

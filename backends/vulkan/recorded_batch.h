@@ -48,8 +48,9 @@ class RecordedBatch final : public Recording {
         DescriptorSets sets;
         CommandBuffers buffers;
         std::vector<Moved> moved;
-        const Timestamps* const
-            timestamps;  // written before the first execution and behind each one, which then run one after another
+        // Written before the first execution and behind each one, which then run one after another; null: there are
+        // none.
+        const Timestamps* const timestamps;
     };
     // The place in `reports_` of the data of a step that the host reads after a run.
     struct Report {
@@ -62,7 +63,7 @@ class RecordedBatch final : public Recording {
     std::unique_ptr<Commands> encode(const Timestamps* timestamps);
     void encode(const Range& range, VkCommandBuffer buffer, FrameRecorder& recorder, const Timestamps* timestamps);
     Moved encodeAlone(size_t range, VkCommandBuffer buffer, const Timestamps* timestamps);
-    void follow(Commands& commands);
+    void recordMoved(Commands& commands);
     void submit(Commands& commands);
     bool wait(const Commands& commands, int64_t nanoseconds);
     RecordedPieces& pieces();
@@ -71,11 +72,11 @@ class RecordedBatch final : public Recording {
     VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;
     const Frame& frame_;
-    std::vector<DeviceStep> steps_;  // hold weights and tables
+    std::vector<DeviceStep> steps_;  // they keep weights and tables alive
     std::vector<Range> ranges_;
     std::vector<const VulkanExecution*> hostParts_;
     std::vector<Report> reporting_;
-    DeviceBlockPtr reports_;  // of the executions that have one
+    DeviceBlockPtr reports_;  // memory of the reports, of the executions that have one
     std::unique_ptr<Commands> commands_;
     std::unique_ptr<Timestamps> timestamps_;  // null until times are requested
     std::unique_ptr<Commands> timed_;

@@ -31,8 +31,8 @@ bool RecordedPieces::isCurrent() const {
 void RecordedPieces::divide() {
     for (Dispatch& dispatch : dispatches_) {
         const double part = dispatch.ms / static_cast<double>(dispatch.parts);
-        if (part <= kMostMs) continue;
-        const auto wanted = static_cast<int64_t>(std::ceil(2 * dispatch.ms / kMostMs));
+        if (part <= kMaxMs) continue;
+        const auto wanted = static_cast<int64_t>(std::ceil(2 * dispatch.ms / kMaxMs));
         dispatch.parts = std::clamp<int64_t>(wanted, dispatch.parts, dispatch.groups);
     }
     tooLarge_ = false;
@@ -78,7 +78,7 @@ size_t RecordedPieces::together(size_t first) const {
     size_t count = 1;
     while (ms >= 0 && first + count < pieces.size()) {
         const double more = pieces[first + count].ms;
-        if (more < 0 || ms + more > kMostMs) break;
+        if (more < 0 || ms + more > kMaxMs) break;
         ms += more;
         ++count;
     }
@@ -94,7 +94,7 @@ void RecordedPieces::note(size_t first, size_t count, double ms) {
         piece.ms = count == 1 || expected <= 0 ? ms / static_cast<double>(count) : ms * piece.ms / expected;
         Dispatch& dispatch = dispatches_[piece.dispatch];
         dispatch.ms = piece.ms * static_cast<double>(dispatch.parts);
-        tooLarge_ |= piece.ms > kMostMs && dispatch.parts < dispatch.groups;
+        tooLarge_ |= piece.ms > kMaxMs && dispatch.parts < dispatch.groups;
     }
 }
 

@@ -1,5 +1,5 @@
 // A sequence of executions in pieces, each of which is submitted by itself: runs can be cancelled between them, and
-// observers see what an execution has made before the next one begins.
+// observers see the results of an execution before the next one begins.
 #pragma once
 #include <memory>
 #include <span>
@@ -16,7 +16,7 @@ namespace mnnc::vulkan {
 class RecordedPieces final : private DispatchPieces {
   public:
     // The longest time that one submission should take.
-    static constexpr double kMostMs = 50;
+    static constexpr double kMaxMs = 50;
 
     // reports: by step, where it puts its report. The backend, the steps and the frame have to outlive the object.
     RecordedPieces(VulkanBackend& backend, std::span<const DeviceStep> steps, std::span<const Binding> reports,
@@ -25,8 +25,8 @@ class RecordedPieces final : private DispatchPieces {
     // Records everything, unless the present recording is for the memory that the frame has now, and its parts are
     // small enough. Throws Error; then nothing is recorded.
     void prepare();
-    // Returns when the device is done. Checks the token before each submission. Throws Cancelled, and what the device
-    // throws.
+    // Returns when the device is done. Checks the token before each submission. Throws Cancelled and the errors of the
+    // device.
     void run(const Cancellation& cancel);
     // Runs one step. ms: null, or the place for its time by the clock of the device; it is unchanged where the device
     // has no clock.

@@ -12,7 +12,7 @@ namespace mnnc::vulkan {
 // Returns how many candidates are measured, the best by estimate first.
 size_t tunedCandidates(GpuTuning tuning);
 
-// Memory in place of a tensor's or a scratch's while candidates are measured.
+// Memory that stands in for that of a tensor, or for scratch, while candidates are measured.
 class MeasuredBlock {
   public:
     // Throws OutOfMemory, also when the bytes exceed a binding.
@@ -28,7 +28,7 @@ class MeasuredBlock {
 // Records one candidate.
 using EncodeCandidate = std::function<void(Recorder& recorder, size_t candidate)>;
 
-// Returns the result of `measure`, or nothing where the device has too little memory to measure: a session must be
+// Returns the result of `measure`, or std::nullopt where the device has too little memory to measure: a session must be
 // planned even then.
 std::optional<size_t> whereMemorySuffices(const std::function<size_t()>& measure);
 

@@ -72,7 +72,7 @@ class VulkanBackend final : public DeviceBackend {
     const Limits& limits() const noexcept { return limits_; }
     const BackendConfig& config() const noexcept { return config_; }
     bool half() const noexcept { return half_; }  // float tensors that are not wide are stored as fp16
-    // Whether this tensor is stored as fp16.
+    // Returns whether this tensor is stored as fp16.
     bool half(const Operand& tensor) const noexcept {
         return half_ && tensor.onDevice && tensor.type == DataType::Float32 && !tensor.wide;
     }

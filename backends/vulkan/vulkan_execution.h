@@ -68,9 +68,10 @@ class VulkanExecution : public Execution {
     // Does the host's part of a run over a frame, before the device starts. It may neither allocate nor throw.
     virtual void beforeSubmit(const Frame&) const {}
     virtual bool hasHostPart() const { return false; }
-    // The tensor of the host that it reads or writes, whose memory may change after it was recorded; null: none.
+    // Returns the host tensor that the execution reads or writes and whose memory may change after the recording; null:
+    // none.
     virtual const Operand* movable() const { return nullptr; }
-    // Bytes of host-visible memory that the device writes for the host to read after the run.
+    // Returns the bytes of host-visible memory that the device writes for the host to read after the run.
     virtual int64_t reportBytes() const { return 0; }
     // Does the host's part of a run with a report, once the device is done. It may not allocate; it throws only Errors
     // about contents of tensors.

@@ -3,7 +3,7 @@
 
     python3 benchmarks/arm/instructions.py --library build/arm/libmnn_c.so [--before OTHER.so] --cpus cortex-a53,max NETS
 
-NETS are model files, each with words after colons: "low" (precision) and "weights" (memory Low, which keeps them
+NETS are model files, each with words after colons: "low" (precision) and "weights" (memory Low, which keeps weights
 quantised), as in net.mnn:low. Each runs with one thread, once and three times, in a program for Arm; half of the
 difference is one inference. qemu's CPUs differ in their instructions: cortex-a53 has only NEON, cortex-a76 also the dot
 product and fp16, max all. Counts do not include the effects of caches or the time of an instruction.

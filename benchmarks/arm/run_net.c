@@ -15,7 +15,7 @@ static mnn_status fill_inputs(mnn_session_t* session) {
         if (status == MNN_OK) status = mnn_tensor_element_count(input, &count);
         float* values = status == MNN_OK ? malloc((count + 1) * sizeof(float)) : NULL;
         if (!values) return status == MNN_OK ? MNN_ERROR_OUT_OF_MEMORY : status;
-        unsigned state = 1;
+        unsigned state = 1; /* of the generator in Numerical Recipes */
         for (size_t k = 0; k < count; k++) {
             state = state * 1664525u + 1013904223u;
             values[k] = (float)(state >> 8) / 8388608.0F - 1.0F;

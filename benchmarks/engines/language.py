@@ -1,10 +1,10 @@
 """Engines for language models: the C library through its Python package, the official runtime and llama-cpp-python.
 
-    Engine(options)     imports the runtime; options: threads, precision, memory, half_state, library, longest, most
-                        (tokens of a conversation, and of one run)
+    Engine(options)     imports the runtime; options: threads, precision, memory, half_state, library, max_tokens and
+                        max_run (tokens of a conversation, and of one run)
     version             what is running, for the report
     load(path)          the folder that llmexport wrote, or a .gguf
-    forward(tokens)     computes them behind those before, and returns the logits of the last one
+    forward(tokens)     computes them after the earlier ones, and returns the logits of the last one
     reset()             forgets all tokens
 
 A module of a runtime is imported only in the engine's own process.
@@ -30,7 +30,7 @@ class Folder:
         self.window = config["sliding_window"] if config.get("attention_type", "full") == "mix" else 0
         self.position_rows = 3 if config.get("is_mrope") else 1
         self.tied = config.get("tie_embeddings")
-        # Rows are read as they are wanted: pages of a mapped file would count as memory of the engine.
+        # Rows are read when they are needed: pages of a mapped file would count as memory of the engine.
         if not self.tied:
             path = os.path.join(path, "embeddings_bf16.bin")
             self.row_bytes, self.begin, end = 2 * self.hidden, 0, os.path.getsize(path)
@@ -162,8 +162,8 @@ class Llama:
         if not self.model:
             raise RuntimeError(f"it does not load {path}")
         params = llama.llama_context_default_params()
-        params.n_ctx = -(-options.longest // 256) * 256
-        params.n_batch = params.n_ubatch = options.most
+        params.n_ctx = -(-options.max_tokens // 256) * 256
+        params.n_batch = params.n_ubatch = options.max_run
         params.n_threads = params.n_threads_batch = options.threads
         self.context = llama.llama_init_from_model(self.model, params)
         if not self.context:

@@ -11,7 +11,7 @@ import sys
 import engines
 
 BURST_SECONDS = 0.09
-MOST_RUNS = 2000
+MAX_RUNS = 2000
 PATIENCE_SECONDS = 300
 SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "compare.py")
 # The engines get their number of threads by their own options; numpy's threads would disturb them.
@@ -74,7 +74,7 @@ class Process:
         self.runs = 3
         self.burst()  # warm-up
         self.seconds = self.burst()
-        self.runs = min(max(3, round(BURST_SECONDS / max(self.seconds, 1e-7))), MOST_RUNS)
+        self.runs = min(max(3, round(BURST_SECONDS / max(self.seconds, 1e-7))), MAX_RUNS)
 
     def cpu_ticks(self):
         """Returns the CPU time that the process has used, in ticks of /proc/stat; 0 when it has ended."""

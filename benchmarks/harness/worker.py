@@ -43,8 +43,8 @@ def available_bytes():
 
 
 def back_memory(wanted):
-    """Touches as many bytes as loading may need and releases them. The host of a virtual machine may provide memory only
-    when it is first touched, and take back free memory after some seconds: that costs several times as much as loading,
+    """Touches as many bytes as loading may need and releases them. The host of a virtual machine may provide memory
+    only when it is first touched, and take back free memory after some seconds: that costs several times as much as loading,
     and hits one engine or the other by chance."""
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     with mmap.mmap(-1, min(wanted, available_bytes() // 2), flags=private) as memory:

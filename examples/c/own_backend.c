@@ -120,13 +120,13 @@ static float convolve(const struct convolution* of, const float* image, const in
 }
 
 static float largest(const struct window* of, const float* map, const int32_t* in, int32_t y, int32_t x) {
-    float most = -FLT_MAX;
+    float best = -FLT_MAX;
     for (int32_t v = 0; v < of->kernel; v++)
         for (int32_t u = 0; u < of->kernel; u++) {
             const float value = at(map, in, y * of->stride + v - of->pad, x * of->stride + u - of->pad, -FLT_MAX);
-            if (value > most) most = value;
+            if (value > best) best = value;
         }
-    return most;
+    return best;
 }
 
 static mnn_status compute(void* user_data, mnn_operator_call_t* call) {

@@ -35,7 +35,7 @@ static void pixels(int image, float* out) {
     for (int i = 0; i < PIXELS; i++) out[i] = (float)images[image * PIXELS + i] / 16;
 }
 
-/* One run after the other; the session keeps the weights between them. */
+/* Runs one step after another; the session keeps the weights between them. */
 static int train(mnn_session_t* session) {
     static float batch[BATCH * PIXELS];
     int32_t wanted[BATCH];
@@ -44,7 +44,7 @@ static int train(mnn_session_t* session) {
     if (mnn_session_input(session, "images", &in) || mnn_session_input(session, "labels", &label) ||
         mnn_session_input(session, "rate", &speed) || mnn_session_output(session, "loss", &out) ||
         mnn_tensor_write(speed, &rate, sizeof rate, MNN_FORMAT_NCHW))
-        return failed("tensors of the training");
+        return failed("finding the tensors of the training");
     for (int step = 0; step < STEPS; step++) {
         for (int i = 0; i < BATCH; i++) {
             const int image = (step * BATCH + i) * 7 % TRAINED; /* 7 and 440 have no common divisor */
@@ -54,13 +54,13 @@ static int train(mnn_session_t* session) {
         if (mnn_tensor_write(in, batch, sizeof batch, MNN_FORMAT_NCHW) ||
             mnn_tensor_write(label, wanted, sizeof wanted, MNN_FORMAT_NCHW) || mnn_session_run(session) ||
             mnn_tensor_read(out, &loss, sizeof loss, MNN_FORMAT_NCHW))
-            return failed("a step of the training");
+            return failed("running a step of the training");
         if (step % 20 == 0 || step == STEPS - 1) printf("step %3d   loss %.4f\n", step, (double)loss);
     }
     return 0;
 }
 
-/* The named output alone is computed: labels, gradients and the operators that write weights are left out. */
+/* Computes the named output alone: labels, gradients and the operators that write weights are left out. */
 static int classify(const char* path, int* right) {
     static float batch[(IMAGES - TRAINED) * PIXELS], scores[(IMAGES - TRAINED) * CLASSES];
     static const char* const names[] = {"probabilities"};
@@ -69,7 +69,7 @@ static int classify(const char* path, int* right) {
     mnn_session_t* session = NULL;
     mnn_tensor_t *in = NULL, *out = NULL;
     mnn_schedule_config_t config;
-    if (mnn_schedule_config_init(&config, sizeof config)) return failed("a configuration");
+    if (mnn_schedule_config_init(&config, sizeof config)) return failed("making a configuration");
     config.outputs = names;
     config.output_count = 1;
     for (int i = TRAINED; i < IMAGES; i++) pixels(i, batch + (i - TRAINED) * PIXELS);
@@ -79,7 +79,7 @@ static int classify(const char* path, int* right) {
         mnn_session_resize(session) || mnn_tensor_write(in, batch, sizeof batch, MNN_FORMAT_NCHW) ||
         mnn_session_run(session) || mnn_session_output(session, NULL, &out) ||
         mnn_tensor_read(out, scores, sizeof scores, MNN_FORMAT_NCHW))
-        code = failed("the stored net");
+        code = failed("running the stored net");
     for (int i = 0; code == 0 && i < IMAGES - TRAINED; i++) {
         int best = 0;
         for (int c = 1; c < CLASSES; c++)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains the demo net on scikit-learn's handwritten digits and writes digits.mnn and the held-out images.
 
-Two 3x3 convolutions, a max pooling, a fully connected layer; plain NumPy, seeded.
-The test split is never trained on.
+The net has two 3x3 convolutions, a max pooling and a fully connected layer. It is trained in plain NumPy, seeded, and
+never on the test split.
 Needs numpy, scikit-learn, onnx and the MNN wheel (its converter):  python3 train.py
 """
 import os

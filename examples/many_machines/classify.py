@@ -129,7 +129,7 @@ def main():
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
-        # version 2 starts a process for each few files, which costs more than it gains for small files
+        # version 2 starts a process for every few files, which costs more than it gains for small files
         context.use_datasource_v2 = False
         model = mnn_c.ray.put(MODEL)
         try:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Simulates a job of many blocks of rows, to find what limits a thousand workers where no thousand workers are at hand.
 
-Simulated are: actors that the cluster creates one after another, processes that share a machine's disk and cores while
-they start, the transfer of the model to each machine, a driver that assigns blocks one after another, blocks that take unequal
-times, machines that are slow, and workers that die and whose blocks are repeated. docs/many-machines.md discusses the
-figures. Seeded: the same arguments print the same table.
+The simulation has actors that the cluster creates one after another, processes that share a machine's disk and cores
+while they start, the transfer of the model to each machine, a driver that assigns blocks one after another, blocks that
+take unequal times, machines that are slow, and workers that die and whose blocks are repeated. docs/many-machines.md
+discusses the figures. Seeded: the same arguments print the same table.
 
     python3 simulate.py
 """

@@ -53,7 +53,7 @@ __attribute__((visibility("default"))) int sqlite3_mnnsqlite_init(sqlite3* db, c
 int sqlite3_mnnsqlite_init(sqlite3* db, char** message, const sqlite3_api_routines* api) {
     keep_api(api);
     if (sqlite3_libversion_number() < OLDEST_SQLITE) {
-        *message = sqlite3_mprintf("mnn_sqlite wants SQLite 3.31 or newer, this is %s", sqlite3_libversion());
+        *message = sqlite3_mprintf("mnn_sqlite needs SQLite 3.31 or newer, this is %s", sqlite3_libversion());
         return SQLITE_ERROR;
     }
     nets_t* const nets = nets_create();

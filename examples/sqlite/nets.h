@@ -1,4 +1,5 @@
-/* The models that one connection has in use. SQLite lets one thread at a time into a connection: no locks. */
+/* The models that one connection has in use. SQLite lets one thread at a time into a connection, so there are no
+ * locks. */
 #ifndef NETS_H
 #define NETS_H
 

@@ -74,7 +74,7 @@ static int topk_best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
     if (unusable) return SQLITE_CONSTRAINT; /* SQLite then tries another order of the join */
     if ((info->idxNum & 3) != 3) {
         sqlite3_free(table->zErrMsg);
-        table->zErrMsg = sqlite3_mprintf("mnn_topk: a model and an input are wanted");
+        table->zErrMsg = sqlite3_mprintf("mnn_topk: a model and an input are needed");
         return SQLITE_ERROR;
     }
     info->estimatedCost = 1e6;

@@ -37,7 +37,7 @@ struct DeviceDescription : DeviceTraits {
     std::string name, driver, kind;  // kind: "discrete", "integrated", "virtual", "cpu", "other"
 };
 
-// How many ways of computing an operator a GPU measures.
+// How many variants of an operator a GPU measures.
 enum class GpuTuning : uint8_t { None, Fast, Normal, Wide, Heavy };
 
 struct BackendConfig {
@@ -50,7 +50,7 @@ struct BackendConfig {
     bool softwareDevices = true;  // false: a driver that computes on the CPU is never chosen as the best
     bool recordBatch = true;      // several executions in one recorded command buffer
     GpuTuning tuning = GpuTuning::None;
-    int tuningOperators = 0;                 // the most operators that the session measures; 0: all
+    int tuningOperators = 0;                 // the maximum number of operators that the session measures; 0: all
     std::vector<std::string> fp32Operators;  // names of nodes for which Precision::Low means Normal
     DeviceLimits deviceLimits;
     Power power = Power::Normal;                  // cores for workers that the session makes for itself
@@ -82,9 +82,9 @@ class Backend {
     // Whether create() will take the command, judged by its parameters, shapes and types; if not, `reason` gets a
     // sentence. Allocates nothing.
     virtual bool supports(const Command& command, std::string& reason) const = 0;
-    // Whether create() takes this command with its epilogue whenever it takes it without.
+    // Whether create() takes this command with its epilogue whenever it takes it without one.
     virtual bool supportsPostOps(const Command&) const { return false; }
-    // Whether create() takes this command with its operand views whenever it takes it without.
+    // Whether create() takes this command with its operand views whenever it takes it without them.
     virtual bool supportsViews(const Command&) const { return false; }
     // Groups of commands that this backend computes at once, in the order in which the pass searches for them.
     virtual std::span<const FusionPattern* const> patterns() const noexcept { return {}; }
@@ -107,7 +107,7 @@ class Backend {
     virtual std::unique_ptr<Execution> create(const Command& command, std::string& reason) = 0;
     // Returns this object if the backend has memory of its own; null: its tensors lie in the host's memory.
     virtual DeviceBackend* device() noexcept { return nullptr; }
-    // Prepared state that a later process may use again; empty: none.
+    // Returns prepared state that a later process may use again; empty: there is none.
     virtual std::vector<uint8_t> cache() const { return {}; }
     // The threads for runs, leased for each whole run (RunLease); null: a device computes.
     virtual ThreadPool* runPool() const noexcept { return nullptr; }

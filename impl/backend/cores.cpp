@@ -1,4 +1,4 @@
-// Reads the kernel's description of the cores.
+// Reads the speeds of cores from the kernel's description, and selects cores by speed.
 #include "backend/cores.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-// The number in a file of one line; 0 where there is none.
+// Returns the number in a file of one line; 0 where there is none.
 int64_t numberIn(const std::string& path) {
     std::FILE* file = os::openStream(path.c_str(), "r");
     if (!file) return 0;

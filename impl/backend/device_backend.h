@@ -18,7 +18,7 @@ namespace mnnc {
 class DeviceBlock {
   public:
     virtual ~DeviceBlock() = default;
-    virtual void* host() const noexcept { return nullptr; }  // its address on the host, if the host sees it
+    virtual void* host() const noexcept { return nullptr; }  // the block's address, if the host sees it
 };
 using DeviceBlockPtr = std::shared_ptr<DeviceBlock>;
 
@@ -52,7 +52,7 @@ class DeviceBackend : public Backend {
     // Bytes of a tensor's storage on the device, whose elements may be narrower than the host's.
     virtual int64_t storageBytes(const Operand& tensor) const = 0;
     virtual int64_t alignment() const noexcept = 0;      // required of offsets in a block
-    virtual int64_t bindableBytes() const noexcept = 0;  // the most that an execution reads or writes of one block
+    virtual int64_t bindableBytes() const noexcept = 0;  // the maximum that an execution accesses in one block
     // Throws DeviceLost after a loss, BadState in a forked child, which may not touch memory of the device either.
     virtual void requireUsable() const = 0;
     // Throws OutOfMemory.

@@ -1,5 +1,6 @@
 // Composite fusions: groups of commands that a backend computes at once. A pattern finds such groups in a graph and
-// makes their executions; the pass fuse-composites (plan/) replaces each group by one command of type Fused.
+// makes their executions; the pass fuse-composites (plan/fuse_composites.cpp) replaces each group by one command of
+// type Fused.
 #pragma once
 #include <deque>
 #include <memory>

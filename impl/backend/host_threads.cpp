@@ -76,7 +76,7 @@ class HostThreads final : public SharedThreads, public std::enable_shared_from_t
     HostThreads(ParallelFor parallelFor, void* user, std::shared_ptr<void> owner, int threads)
         : owner_(std::move(owner)), parallelFor_(parallelFor), user_(user), threads_(threads) {}
     int threads() const noexcept override { return threads_; }
-    std::unique_ptr<ThreadPool> pool(int atMost) override;
+    std::unique_ptr<ThreadPool> pool(int maxThreads) override;
 
     void call(HostJob& job, int count) const { parallelFor_(user_, HostJob::help, &job, count); }
 
@@ -143,8 +143,8 @@ class HostPool final : public ThreadPool {
     FloatMode hostMode_ = FloatMode::computing(true);  // mode of the thread that called run()
 };
 
-std::unique_ptr<ThreadPool> HostThreads::pool(int atMost) {
-    const int taken = std::clamp(atMost, 1, threads_);
+std::unique_ptr<ThreadPool> HostThreads::pool(int maxThreads) {
+    const int taken = std::clamp(maxThreads, 1, threads_);
     if (taken == 1) return std::make_unique<InlinePool>();
     return std::make_unique<HostPool>(shared_from_this(), taken);
 }

@@ -17,7 +17,7 @@ constexpr int64_t kKeptPageRows = 256;
 // The form of the data that one operator keeps.
 struct KeptForm {
     int tensor = 0;                            // the number of the operator's output, by which programs find it
-    int heads = 0, depth = 0, valueDepth = 0;  // extents of keys and values; no heads: it keeps none
+    int heads = 0, depth = 0, valueDepth = 0;  // extents of keys and values; 0 heads: the operator keeps neither
     int64_t numbers = 0;                       // how many numbers each run replaces
 
     bool operator==(const KeptForm&) const = default;

@@ -34,9 +34,9 @@ class Recording {
     // recording. ms: null, or the place for the time by the clock of the device; it is unchanged where the device has
     // no clock.
     virtual void runStep(size_t step, double* ms) = 0;
-    // run() in two halves. begin() may throw what it throws; then nothing is under way.
+    // run() in two halves. begin() may throw what run() throws; then nothing is under way.
     virtual void begin() = 0;
-    // Returns false when the work is not complete within that many nanoseconds; below 0 there is no limit. When it
+    // Returns false when the work is not complete within this many nanoseconds; below 0: no limit. When it
     // returns true, or throws what run() throws, no work is under way any more.
     virtual bool end(int64_t nanoseconds) = 0;
 };

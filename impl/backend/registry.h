@@ -18,7 +18,7 @@ struct BackendEntry {
     // Makes a runtime. Throws Error with the reason when it cannot: BackendMissing where there is no such device (a
     // backup may be used), NotSupported for a configuration that the backend does not have (without a backup).
     std::shared_ptr<Runtime> (*createRuntime)(const BackendConfig& config);
-    // Its devices by index; empty, with a reason, where there are none. Null: it computes on the host.
+    // Returns the devices by index; empty, with a reason, where there are none. Null: the backend computes on the host.
     std::vector<DeviceDescription> (*listDevices)(std::string& reason) = nullptr;
 };
 
@@ -42,8 +42,7 @@ ProcessorDescription describeProcessor();
 constexpr size_t kMaxProcessorCosts = 4096;
 std::string calibrateProcessor(const std::string& isa, const std::function<void()>& check);
 
-// Reads one or several texts of calibrateProcessor(), one after the other. Throws InvalidValue, which names the wrong
-// line.
+// Reads one or several texts of calibrateProcessor(), one after the other. Throws InvalidValue with the wrong line.
 struct ProcessorCosts;
 std::shared_ptr<const ProcessorCosts> readProcessorCosts(std::string_view text);
 

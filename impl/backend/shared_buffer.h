@@ -1,4 +1,4 @@
-// A buffer that a host and a device share, in the numbers of the device's interface.
+// A buffer that a host and a device share, described by Vulkan's handles and sizes.
 #pragma once
 #include <cstdint>
 

@@ -44,8 +44,8 @@ class Workers final : public SharedThreads {
         pool_->place(cores);
     }
     int threads() const noexcept override { return pool_->threads(); }
-    std::unique_ptr<ThreadPool> pool(int atMost) override {
-        const int taken = std::clamp(atMost, 1, threads());
+    std::unique_ptr<ThreadPool> pool(int maxThreads) override {
+        const int taken = std::clamp(maxThreads, 1, threads());
         if (taken == 1) return std::make_unique<InlinePool>();
         return std::make_unique<WorkerPool>(pool_, taken);
     }

@@ -12,9 +12,9 @@ class SharedThreads {
     virtual ~SharedThreads() = default;
     // Includes the caller of a run. At least 1.
     virtual int threads() const noexcept = 0;
-    // A pool of at most this many threads for one session. When the workers are busy with another session, the run
+    // Makes a pool of at most this many threads for one session. When the workers are busy with another session, a run
     // computes the same tasks on the caller's thread: with the same bits, in the same scratch memory.
-    virtual std::unique_ptr<ThreadPool> pool(int atMost) = 0;
+    virtual std::unique_ptr<ThreadPool> pool(int maxThreads) = 0;
 };
 using SharedThreadsPtr = std::shared_ptr<SharedThreads>;
 

@@ -36,7 +36,7 @@ class Spinner {
         else
             std::this_thread::yield();
     }
-    // The same; returns whether it has lasted for so long that sleeping is better.
+    // Waits, and returns whether the waits since reset() have lasted for so long that sleeping is better.
     bool waitedLong() {
         wait();
         if (rounds_ % 256 != 0) return false;
@@ -51,7 +51,7 @@ class Spinner {
     std::chrono::steady_clock::time_point begin_;
 };
 
-// The cores that threads made by this one may use.
+// Returns the number of cores that threads made by this one may use.
 int usableCoreCount() {
     if (const size_t usable = os::usableCores().size(); usable > 0) return static_cast<int>(usable);
     const int online = os::onlineCores();
@@ -180,7 +180,7 @@ struct ForkJoinPool::State {
 
     void workerMain(int self) {
         FloatMode applied = FloatMode::current();
-        uint64_t done = 0;  // the last job, of which this worker has found no more tasks
+        uint64_t done = 0;  // the last job in which this worker found no more tasks
         for (;;) {
             const int seen = mode.load(std::memory_order_acquire);
             if (seen == Stopped) return;
@@ -209,14 +209,14 @@ struct ForkJoinPool::State {
         Task task = nullptr;
         void* ctx = nullptr;
         FloatMode floatMode = FloatMode::computing(true);
-        std::atomic<uint64_t> present{0};  // its number, which wraps around, and how many tasks it has
+        std::atomic<uint64_t> present{0};  // the job's number, which wraps around, and its number of tasks
     };
 
     const int process = os::processNumber();
     int cores = usableCoreCount();
     std::vector<std::thread> workers;
     std::vector<Part> parts;
-    Job job;  // this and the fields from here on change: they are away from those that every thread reads all the time
+    Job job;  // changes, as the fields after it do: they share no cache line with those that all threads only read
     alignas(64) std::atomic<bool> leased{false};
     std::atomic<int> active{1};
     alignas(64) std::atomic<int> mode{Asleep};
@@ -278,7 +278,7 @@ void ForkJoinPool::place(const std::vector<int>& cores) {
     for (std::thread& worker : state_->workers)
         if (!os::placeThread(worker.native_handle(), cores))
             fail(Status::InvalidValue, "the system does not place threads on the cores that are asked for");
-    state_->cores = static_cast<int>(cores.size()) + 1;  // that of the caller, too
+    state_->cores = static_cast<int>(cores.size()) + 1;  // plus the caller's core
 }
 
 }  // namespace mnnc

@@ -58,7 +58,7 @@ class ForkJoinPool final : public ThreadPool {
     void run(int tasks, Task task, void* ctx) override;
     // First come, first served: a caller that finds the workers leased gets a one-thread pool.
     ThreadPool& beginRun() override;
-    // The same with at most this many of the threads; null when the workers are leased.
+    // Like beginRun(), with at most this many of the threads; null when the workers are leased.
     ThreadPool* lease(int threads);
 
   private:

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kHuge = int64_t{2} << 20;
 constexpr int64_t kMapping = int64_t{32} << 20;  // addresses, not memory
 constexpr int64_t kMaxAhead = int64_t{1} << 40;
-constexpr int64_t kPage = 64 << 10;  // no system has larger ones
+constexpr int64_t kPage = 64 << 10;  // no supported system has larger pages
 
 // Tools that watch each block of memory need separate blocks.
 #if defined(__SANITIZE_ADDRESS__)
@@ -28,8 +28,8 @@ constexpr bool kSideBySide = true;
 
 class WeightMemory::Mapping {
   public:
-    explicit Mapping(int64_t least)
-        : size_(std::max(kMapping, roundUp(least, kHuge))), live_(static_cast<size_t>(size_ / kPage)) {
+    explicit Mapping(int64_t minBytes)
+        : size_(std::max(kMapping, roundUp(minBytes, kHuge))), live_(static_cast<size_t>(size_ / kPage)) {
         // One huge page more, because mappings begin at any address.
         const auto all = static_cast<size_t>(size_ + kHuge);
         memory_ = os::reserveMemory(all, false);
@@ -67,7 +67,7 @@ class WeightMemory::Mapping {
         int64_t first = (data - base_) / kPage, last = (data - base_ + bytes - 1) / kPage;
         const std::lock_guard lock(mutex_);
         for (int64_t page = first; page <= last; ++page) --live(page);
-        // Only its first and its last page may be shared with other buffers.
+        // Only the first and the last page of a buffer may be shared with other buffers.
         if (live(first) > 0) ++first;
         if (last >= first && live(last) > 0) --last;
         if (first > last) return;

@@ -11,7 +11,7 @@ namespace mnnc {
 class WeightMemory {
   public:
     // Aligned to 64 bytes, with slack after the end as in AlignedBuffer. `more`: bytes of other weights that are
-    // expected; a huge page is used only where these fill it. OutOfMemory names the size.
+    // expected; a huge page is used only where these fill it. Throws OutOfMemory with the size.
     std::shared_ptr<void> allocate(int64_t bytes, int64_t more);
 
   private:

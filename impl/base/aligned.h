@@ -23,7 +23,8 @@ class AlignedBuffer {
         if (bytes == 0) return;
         const auto rounded = static_cast<size_t>(roundUp(checkedAdd(bytes, kSlack, "buffer"), kAlignment));
         data_ = source_ ? source_->allocate(rounded, kAlignment) : allocate(rounded);
-        if (!data_) fail(Status::OutOfMemory, "no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
+        if (!data_)
+            fail(Status::OutOfMemory, "there is no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
         if (reinterpret_cast<uintptr_t>(data_) % kAlignment != 0) {
             void* const given = data_;
             source_->release(given, rounded, kAlignment);

@@ -47,7 +47,7 @@ enum class Status : int32_t {
     Internal = 199,
 };
 
-// An integer for %lld in the format of a sentence.
+// Converts an integer for %lld in a format.
 constexpr long long asLong(int64_t value) {
     return value;
 }
@@ -67,7 +67,7 @@ class Error : public std::exception {
 // Throws Error with a printf-style sentence.
 [[noreturn, gnu::format(printf, 2, 3)]] void fail(Status status, const char* format, ...);
 
-// printf into a std::string.
+// Formats as printf() does, into a std::string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* format, ...);
 
 }  // namespace mnnc

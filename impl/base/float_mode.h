@@ -25,10 +25,11 @@ class FloatMode {
     // count as zero unless they are kept: many processors need a hundred times as long for them.
     static FloatMode computing([[maybe_unused]] bool keepSubnormals) noexcept {
 #if defined(__SSE2__)
+        // Bits of MXCSR.
         constexpr uint32_t kMasked = 0x1f80, kFlushToZero = 0x8000, kSubnormalsAreZero = 0x0040;
         return FloatMode(kMasked | (keepSubnormals ? 0 : kFlushToZero | kSubnormalsAreZero));
 #elif defined(__aarch64__)
-        return FloatMode(keepSubnormals ? 0 : uint64_t{1} << 24);
+        return FloatMode(keepSubnormals ? 0 : uint64_t{1} << 24);  // FPCR.FZ
 #else
         return FloatMode(0);
 #endif

@@ -1,4 +1,4 @@
-// IEEE half and bfloat16 <-> float, scalar and exact.
+// Converts single numbers between float and IEEE half or bfloat16, correctly rounded.
 #pragma once
 #include <bit>
 #include <cmath>

@@ -7,8 +7,8 @@ namespace mnnc {
 
 namespace {
 
-// The number of bytes of the character at the beginning of `text`, or 0 where it is not valid UTF-8: continuation bytes
-// are missing, a shorter form exists, or the number is a surrogate or above U+10FFFF.
+// Returns the number of bytes of the character at the beginning of `text`, or 0 where they are not valid UTF-8 (RFC
+// 3629): continuation bytes are missing, a shorter form exists, or the number is a surrogate or above U+10FFFF.
 size_t characterLength(std::string_view text) {
     const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     const unsigned first = byte(0);

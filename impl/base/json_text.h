@@ -5,7 +5,7 @@
 
 namespace mnnc {
 
-// A JSON string, including quotes. Each byte that is not valid UTF-8 becomes U+FFFD.
+// Returns a JSON string, including quotes. Each byte that is not valid UTF-8 becomes U+FFFD.
 std::string jsonString(std::string_view text);
 template <typename Numbers>
 std::string jsonNumbers(const Numbers& numbers) {

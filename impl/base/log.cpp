@@ -10,14 +10,14 @@ thread_local bool delivering = false;
 
 }  // namespace
 
-bool LogSink::wants(LogLevel of) const noexcept {
-    return callback && of <= level && !delivering;
+bool LogSink::wants(LogLevel messageLevel) const noexcept {
+    return callback && messageLevel <= level && !delivering;
 }
 
-void LogSink::operator()(LogLevel of, const std::string& message) const {
-    if (!wants(of)) return;
+void LogSink::operator()(LogLevel messageLevel, const std::string& message) const {
+    if (!wants(messageLevel)) return;
     delivering = true;
-    callback(userData, static_cast<int32_t>(of), message.c_str());
+    callback(userData, static_cast<int32_t>(messageLevel), message.c_str());
     delivering = false;
 }
 

@@ -15,8 +15,8 @@ struct LogSink {
 
     // Returns false also while this thread delivers a message: otherwise a callback that uses the library would cause
     // messages, which call it again without end.
-    bool wants(LogLevel of) const noexcept;
-    void operator()(LogLevel of, const std::string& message) const;
+    bool wants(LogLevel messageLevel) const noexcept;
+    void operator()(LogLevel messageLevel, const std::string& message) const;
 };
 
 }  // namespace mnnc

@@ -12,7 +12,7 @@ enum class OpType : int32_t {
     Fused = 0x10000,
 };
 
-// The least and the largest number of inputs and outputs of an operator; kAnyCount as the largest: any number.
+// The minimum and maximum numbers of inputs and outputs of an operator. A maximum of kAnyCount allows any number.
 struct OpArity {
     uint8_t minInputs, maxInputs;
     uint8_t minOutputs, maxOutputs;

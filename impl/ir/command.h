@@ -27,24 +27,24 @@ struct CommandOver {
     // The result of Backend::commonAlgorithm() for commands that share their weights; 0: the backend chooses.
     int algorithm = 0;
     Epilogue epilogue;  // only where Backend::supportsPostOps()
-    bool fp32 = false;  // Precision::Low does not hold for it, nor for what was merged into it
-    int node = -1;      // the number of the node that it belongs to (Node::number); -1: none, a pass inserted it
+    bool fp32 = false;  // Precision::Low does not apply to it, nor to commands that were merged into it
+    int node = -1;      // Node::number of the node to which the command belongs; -1: none, a pass inserted the command
 
-    // The number of inputs without the epilogue's.
+    // Returns the number of inputs without the epilogue's.
     size_t operands() const { return inputs.size() - (epilogue.residual ? 1 : 0); }
-    // The parameters as the struct of the operator's family; throws when the command has none or others.
+    // Returns the parameters as the struct of the operator's family; throws when the command has none or others.
     template <typename P>
     const P& paramsAs() const {
         return mnnc::paramsAs<P>(params.get(), name.c_str());
     }
-    // The same, but null instead of an error.
+    // Does the same, but returns null instead of throwing.
     template <typename P>
     const P* paramsIf() const noexcept {
         return mnnc::paramsIf<P>(params.get());
     }
 };
 
-// The same command over other operands: to(operand) replaces each one.
+// Returns the same command over other operands: to(operand) replaces each one.
 template <typename T, typename From, typename To>
 CommandOver<T> mapOperands(const CommandOver<From>& command, To&& to) {
     CommandOver<T> result{
@@ -55,9 +55,9 @@ CommandOver<T> mapOperands(const CommandOver<From>& command, To&& to) {
     return result;
 }
 
-// Over values: shape rules and geometry emit these.
+// A command over values, as geometry emits it.
 using ValueCommand = CommandOver<Tensor>;
-// Over operands of a program.
+// A command over operands of a program.
 using Command = CommandOver<Operand>;
 
 }  // namespace mnnc

@@ -21,7 +21,7 @@ struct Epilogue {
     bool any() const noexcept { return act != Act::None || clips() || residual; }
 };
 
-// For reports: "" or e.g. " +add +silu".
+// Returns a text for reports: "", or for example " +add +silu".
 std::string epilogueText(const Epilogue& epilogue);
 
 }  // namespace mnnc

@@ -39,7 +39,7 @@ struct ParamsOf : Params {
 
 using ParamsPtr = std::shared_ptr<const Params>;
 
-// The parameters as a T; null when there are none or they are of another struct.
+// Returns the parameters as a T; null when there are none or they are of another struct.
 template <typename T>
 const T* paramsIf(const Params* params) noexcept {
     return params && params->kind() == T::ownKind() ? static_cast<const T*>(params) : nullptr;
@@ -48,7 +48,7 @@ const T* paramsIf(const Params* params) noexcept {
 // Throws Error(Internal) with a sentence that names the operator.
 [[noreturn]] void failWrongParams(const Params* params, const char* name);
 
-// The parameters as a T; throws when there are none or they are of another struct. `name` is the operator's.
+// Returns the parameters as a T; throws when there are none or they are of another struct. `name` is the operator's.
 template <typename T>
 const T& paramsAs(const Params* params, const char* name) {
     if (const T* found = paramsIf<T>(params)) return *found;

@@ -38,8 +38,8 @@ RegionSeries RegionSeries::reversed() const {
     return result;
 }
 
-// The axes with the largest strides of the destination first; axes with one element, whose strides mean nothing, come
-// before them.
+// Sorts the axes by descending stride of the destination. Axes with one element come first, because their strides have
+// no meaning.
 RegionSeries RegionSeries::inOrder() const {
     RegionSeries result = *this;
     std::stable_sort(std::begin(result.axes), std::end(result.axes), [](const Axis& a, const Axis& b) {
@@ -55,7 +55,7 @@ bool RegionSeries::fills(int64_t elements) const {
     for (int a = 3; a >= 0; --a) {
         const Axis& axis = sorted.axes[a];
         if (axis.size > 1 && axis.dst != count) return false;
-        // Each region has been checked, but not the number of all their elements.
+        // Each region has been checked, but the number of elements of all regions has not.
         if (axis.size > 1 && count > elements / axis.size) return false;
         count *= axis.size;
     }
@@ -63,7 +63,8 @@ bool RegionSeries::fills(int64_t elements) const {
 }
 
 std::optional<OperandView> RegionSeries::through(const OperandView& view, int64_t elements) const {
-    // The series' axes become digits of the place in the input, which they fill in order.
+    // The series fills the input in order, so the positions along its axes are the digits of an index into the input,
+    // in a mixed radix.
     if (!fills(elements)) return {};
     const RegionSeries sorted = inOrder();
     int64_t inner[4], reach[4], count = 1, rest = view.offset;

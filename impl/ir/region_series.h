@@ -21,10 +21,11 @@ struct RegionSeries {
     static std::optional<RegionSeries> of(std::span<const Region> regions);
     // Exchanges source and destination.
     RegionSeries reversed() const;
-    // Whether the series writes each of the first `elements` elements of its destination exactly once.
+    // Returns whether the series writes each of the first `elements` elements of its destination exactly once, and no
+    // others.
     bool fills(int64_t elements) const;
-    // The view's elements in the source of a series that fills the whole input of `elements` elements; empty where
-    // strides cannot describe them.
+    // Returns the view of the same elements in the source of a series that fills the whole input of `elements`
+    // elements; empty where strides cannot describe them.
     std::optional<OperandView> through(const OperandView& view, int64_t elements) const;
 
   private:

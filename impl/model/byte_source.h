@@ -30,7 +30,7 @@ class ByteSource {
     }
     // Frees the ranges that nothing holds, where the source is able to. Safe to call from several threads.
     virtual void giveBackRest() const noexcept {}
-    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
+    // Removes the pages of a mapped file from memory; a later access reads them from the file again.
     virtual void dropPages() const noexcept {}
 };
 

@@ -19,7 +19,7 @@ namespace mnnc {
 namespace {
 
 constexpr uintptr_t kAlignment = 8;
-constexpr size_t kBlock = 4096;              // the least that fetch() reads
+constexpr size_t kBlock = 4096;              // fetch() reads whole blocks of this size
 constexpr size_t kPiece = size_t{16} << 20;  // the part of a file that is read between two checks of the token
 
 class BorrowedMemory final : public MemorySource {
@@ -104,7 +104,7 @@ class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
 
     static void* map() {
         void* memory = os::reserveMemory(kBytes + kSlack, true);
-        if (!memory) fail(Status::OutOfMemory, "no memory for a buffer of %zu bytes", kBytes);
+        if (!memory) fail(Status::OutOfMemory, "there is no memory for a buffer of %zu bytes", kBytes);
         os::preferSmallPages(memory, kBytes + kSlack);
         return memory;
     }

@@ -65,8 +65,8 @@ class ModelBytes {
     // Throws FileChanged.
     void requireUnchanged() const;
 
-    // A range, which must lie inside: in place where it is in memory, else read. Throws FileChanged, FileReadFailed,
-    // BadState after release(). Safe to call from several threads.
+    // Returns a range, which must lie inside: in place where it is in memory, else read. Throws FileChanged,
+    // FileReadFailed, BadState after release(). Safe to call from several threads.
     HeldBytes view(size_t offset, size_t bytes) const;
     // Whether a range was fetched.
     bool inMemory(size_t offset, size_t bytes) const noexcept;
@@ -77,7 +77,7 @@ class ModelBytes {
     std::shared_ptr<const ByteSource> kept(std::span<const ByteRange> ranges) const;
     // Exchanges the present source for the given one; does nothing after release().
     void exchange(std::shared_ptr<const ByteSource>& source) const noexcept;
-    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
+    // Removes the pages of a mapped file from memory; a later access reads them from the file again.
     void dropPages() const noexcept;
     // Frees the memory that view() keeps for its next caller.
     void dropBuffers() const noexcept;

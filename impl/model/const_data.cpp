@@ -1,5 +1,5 @@
-// Decodes Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation, packed layouts
-// -> row-major.
+// Decodes Blobs (table Blob of schema/mnn.fbs): half becomes float32, int64 becomes int32 with saturation, packed
+// layouts become row-major. Sizes are checked in 64 bits.
 #include "model/const_data.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ bool isPacked(const wire::Blob& blob) {
     return blob.dataFormat() == wire::MNN_DATA_FORMAT::NC4HW4 && vectorSize(blob.dims()) >= 2;
 }
 
-// The number of elements in the file, including those that fill up the last block.
+// Returns the number of elements in the file, including those that fill up the last block.
 int64_t storedCount(const wire::Blob& blob, const char* opName) {
     const int64_t count = blobElementCount(blob, opName);
     if (count == 0 || !isPacked(blob)) return count;
@@ -74,7 +74,7 @@ int64_t neededBytes(const wire::Blob& blob, const Source& from, const char* opNa
     return checkedMul(storedCount(blob, opName), from.elementSize, "bytes of a constant");
 }
 
-// Row-major bytes of a packed constant, with elements of `width` bytes.
+// Returns the row-major bytes of a packed constant with elements of `width` bytes.
 std::vector<uint8_t> unpacked(const wire::Blob& blob, std::span<const uint8_t> packed, int64_t count, int64_t width) {
     const int64_t batch = blob.dims()->Get(0), channels = blob.dims()->Get(1), plane = count / batch / channels;
     std::vector<uint8_t> result(static_cast<size_t>(count * width));
@@ -90,11 +90,11 @@ std::vector<uint8_t> unpacked(const wire::Blob& blob, std::span<const uint8_t> p
 
 void requireBytes(int64_t found, int64_t needed, const char* opName) {
     if (found < needed)
-        fail(Status::BadWeights, "operator '%s': constant holds %lld bytes, its shape needs %lld", opName,
+        fail(Status::BadWeights, "operator '%s': the constant has %lld bytes, its shape needs %lld", opName,
              asLong(found), asLong(needed));
 }
 
-// The location of the array, which has as many bytes as its shape needs.
+// Locates the array, and checks that it has as many bytes as its shape needs.
 Source checkedSource(const wire::Blob& blob, const WeightFiles& files, const char* opName) {
     Source from = sourceOf(blob, files.model);
     if (from.elementSize == 0)
@@ -124,7 +124,8 @@ T readAt(const uint8_t* data, int64_t i) {
 int64_t blobElementCount(const wire::Blob& blob, const char* opName) {
     const int64_t rank = vectorSize(blob.dims());
     if (rank > kMaxRank)
-        fail(Status::BadParameter, "operator '%s': constant of rank %lld, at most 9 is possible", opName, asLong(rank));
+        fail(Status::BadParameter, "operator '%s': the constant has rank %lld, at most %d is possible", opName,
+             asLong(rank), kMaxRank);
     int64_t count = 1;
     for (uint32_t i = 0; i < static_cast<uint32_t>(rank); ++i)
         if (blob.dims()->Get(i) <= 0) return 0;

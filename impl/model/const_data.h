@@ -31,7 +31,7 @@ struct ConstData {
     ConstData& operator=(const ConstData&) = delete;
 };
 
-// The number of elements, 0 when an extent is not positive. Throws BadParameter above rank 9, or Overflow.
+// Returns the number of elements; 0 when an extent is not positive. Throws BadParameter above kMaxRank, or Overflow.
 int64_t blobElementCount(const wire::Blob& blob, const char* opName);
 
 // Whether decodeBlob() reads a large array that is not in memory, or only checks that it exists.
@@ -47,7 +47,8 @@ ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const cha
 void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const uint8_t* base, std::span<uint8_t> file,
                 const char* opName);
 
-// Checks rule 24 without decoding, while loading. Unknown types pass: they fail only when they are used.
+// Checks, without decoding, that the array is at least as long as its shape needs. Unknown types pass: they fail only
+// when they are used.
 void checkBlob(const wire::Blob& blob, const char* opName);
 
 }  // namespace mnnc

@@ -10,7 +10,8 @@ namespace wire {
 struct Blob;
 }
 
-// The array of a Blob whose bytes in the file are row-major floats; empty for others. Throws what decodeBlob() throws.
+// Returns the array of a Blob whose bytes in the file are row-major floats; std::nullopt for others. Throws what
+// decodeBlob() throws.
 std::optional<StoredBytes> plainFloats(const wire::Blob& blob, const WeightFiles& files, const char* opName);
 
 }  // namespace mnnc

@@ -18,12 +18,12 @@ ExternalFile::ExternalFile(const std::string& path, ModelBytes::Access access)
 
 StoredBytes ExternalFile::range(int64_t offset, int64_t bytes, const char* opName) const {
     if (offset < 0 || bytes < 0)
-        fail(Status::BadWeights, "operator '%s': external range at %lld of %lld bytes is negative", opName,
-             asLong(offset), asLong(bytes));
+        fail(Status::BadWeights, "operator '%s': the external range at %lld of %lld bytes has a negative number",
+             opName, asLong(offset), asLong(bytes));
     const int64_t end = checkedAdd(offset, bytes, "external weight range");
     if (end > size())
-        fail(Status::Truncated, "operator '%s': external range ends at byte %lld, '%s' has %lld", opName, asLong(end),
-             name_.c_str(), asLong(size()));
+        fail(Status::Truncated, "operator '%s': the external range ends at byte %lld, '%s' has %lld", opName,
+             asLong(end), name_.c_str(), asLong(size()));
     return {bytes_, static_cast<size_t>(offset), static_cast<size_t>(bytes)};
 }
 
@@ -50,7 +50,7 @@ void eachExternal(const wire::Op& op, Function&& function) {
         for (const auto* conv : *fused->convs()) visit(conv);
 }
 
-// From the first to the last byte that a list names, as far as it is inside of a file of that size.
+// Returns the range from the first to the last byte that a list names, cut off at the end of the file.
 ByteRange wholeRange(const Entries& entries, size_t fileSize) {
     if (entries.Get(0) < 0 || static_cast<uint64_t>(entries.Get(0)) > fileSize) return {0, 0};
     const auto offset = static_cast<size_t>(entries.Get(0));
@@ -60,7 +60,7 @@ ByteRange wholeRange(const Entries& entries, size_t fileSize) {
     return {offset, bytes};
 }
 
-// Sorted, and those that touch one another as one.
+// Sorts ranges, and joins those that touch one another.
 void merge(std::vector<ByteRange>& ranges) {
     std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
     size_t kept = 0;
@@ -95,7 +95,7 @@ const ExternalFile* ExternalFiles::forOp(const wire::Op& op) const {
         fail(Status::InvalidValue, "operator '%s' names its own weight file '%s', which is not allowed", name,
              written.c_str());
     const std::filesystem::path path = os::pathOf(written);
-    bool climbs = path.has_root_path();  // also of a drive
+    bool climbs = path.has_root_path();  // a drive is a root, too
     for (const auto& part : path) climbs = climbs || part == "..";
     if (climbs || written.find('\0') != std::string::npos)
         fail(Status::InvalidValue, "operator '%s': weight file '%s' lies outside the model's folder", name,
@@ -133,7 +133,7 @@ void ExternalFiles::addKept(std::span<const wire::Op* const> ops, KeptSources& k
             file = forOp(*op);
         } catch (const Error& error) {
             if (error.status() == Status::OutOfMemory) throw;
-            continue;  // no plan has weights from there either
+            continue;  // no plan has weights of this file either
         }
         if (!file) continue;
         eachExternal(*op, [&](const Entries& entries) {

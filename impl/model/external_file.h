@@ -66,8 +66,8 @@ class ExternalFiles {
           allowPathInOps_(allowPathInOps),
           access_(access) {}
 
-    // The file of this operator; null when all its arrays are inline or the model has no file. Throws when the file
-    // cannot be opened, or when the operator names a separate file that is not allowed. Safe to call from several
+    // Returns the file of this operator; null when all its arrays are inline or the model has no file. Throws when the
+    // file cannot be opened, or when the operator names a separate file that is not allowed. Safe to call from several
     // threads.
     const ExternalFile* forOp(const wire::Op& op) const;
     // Opens the operator's file, if it has one, to record which file belongs to the model. The first use reports a
@@ -80,7 +80,7 @@ class ExternalFiles {
     // Adds, for each file, a source in memory with the ranges that these operators use. The files stay open for
     // reading. A file that cannot be opened is left out. Throws what reading throws.
     void addKept(std::span<const wire::Op* const> ops, KeptSources& kept) const;
-    // No other file is opened any more.
+    // Makes sure that no further file is opened.
     void close() const;
 
   private:

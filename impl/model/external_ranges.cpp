@@ -1,4 +1,4 @@
-// Reads the entries that locate arrays in the external file, and floats from there.
+// Reads the entries that locate arrays in the external file, and floats of that file.
 #include "model/external_ranges.h"
 
 #include "base/checked.h"
@@ -23,7 +23,7 @@ StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const 
     int64_t offset = entries->Get(0);
     for (uint32_t i = 1; i < range; ++i) {
         if (externalEntry(entries, i) < 0)
-            fail(Status::BadWeights, "operator '%s': external entry %u is %lld", opName, i,
+            fail(Status::BadWeights, "operator '%s': external entry %u is %lld, which is negative", opName, i,
                  asLong(externalEntry(entries, i)));
         offset = checkedAdd(offset, externalEntry(entries, i), "external weight range");
     }
@@ -37,8 +37,8 @@ StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const 
 
 void requireMultiple(const StoredBytes& bytes, size_t unit, const char* what, const char* opName) {
     if (bytes.size() % unit != 0)
-        fail(Status::BadWeights, "operator '%s': external %s of %zu bytes is not a multiple of %zu", opName, what,
-             bytes.size(), unit);
+        fail(Status::BadWeights, "operator '%s': the external %s has %zu bytes, a multiple of %zu is needed", opName,
+             what, bytes.size(), unit);
 }
 
 FloatView floatsFrom(const StoredBytes& stored, const char* what, const char* opName) {

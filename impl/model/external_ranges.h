@@ -1,5 +1,6 @@
-// Locates an array of an operator's table: in the model's bytes or in a range of the external file (model-format 4.7).
-// Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
+// Locates an array of an operator's table: in the model's bytes, or in a range of the external file. The field
+// `external` of a table (schema/mnn.fbs) has the offset of the first range, then the size of each range in bytes; the
+// ranges are adjacent. Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,7 +17,7 @@ using ExternalEntries = flatbuffers::Vector<int64_t>;
 bool isExternal(const ExternalEntries* entries);
 // 0 where there is no entry.
 int64_t externalEntry(const ExternalEntries* entries, uint32_t i);
-// Range number `range` (1-based, as in the entries): its offset is the sum of the sizes before it.
+// Returns range number `range` (1-based, as in the entries).
 StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const WeightFiles& files, const char* opName);
 
 // Throws BadWeights where the array `what` ends inside an element of `unit` bytes.

@@ -1,4 +1,4 @@
-// Opens, examines and reads. Every failure names the path and includes the text of the operating system.
+// Opens, examines and reads a file. Every failure names the path and includes the text of the operating system.
 #include "model/file.h"
 
 #include <system_error>
@@ -47,7 +47,7 @@ void File::requireUnchanged() const {
     if (now.identity != opened_.identity)
         what = "it is another file now";
     else if (now.bytes != opened_.bytes)
-        what = "its size is another";
+        what = "its size is different";
     else if (now.modified != opened_.modified)
         what = "it was modified";
     // Adding or removing links also changes this time, but not the bytes.

@@ -30,7 +30,7 @@ class File final : public ByteSource {
     void read(size_t offset, void* out, size_t bytes) const override;
 
   private:
-    os::FileFacts examine(Status failure) const;  // failure: the status that it throws
+    os::FileFacts examine(Status failure) const;  // failure: the status that a failure throws
 
     std::string path_;
     os::InputFile file_;

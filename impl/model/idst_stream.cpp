@@ -14,8 +14,8 @@ namespace mnnc {
 namespace {
 
 [[noreturn]] void failEnd(const char* opName, size_t streamBytes, const char* what, int64_t count, size_t at) {
-    fail(Status::BadWeights, "operator '%s': weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)", opName,
-         streamBytes, what, asLong(count), at);
+    fail(Status::BadWeights, "operator '%s': the weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)",
+         opName, streamBytes, what, asLong(count), at);
 }
 
 class Reader {
@@ -53,7 +53,7 @@ int64_t packedBytes(int64_t count, int bits) {
     return ceilDiv(checkedMul(count, bits, "bits of a weight stream"), 8);
 }
 
-// Value i of a packed stream that has been checked to be long enough.
+// Returns value `index` of a packed stream that has been checked to be long enough; bits: 1 to 8.
 uint32_t packedValue(std::span<const uint8_t> packed, int64_t index, int bits) {
     const int64_t bit = index * bits;
     const size_t byte = static_cast<size_t>(bit >> 3);
@@ -75,7 +75,7 @@ std::vector<int8_t> takeSamples(Reader& reader) {
     fail(Status::BadWeights, "operator '%s': weight code %u is not below the %zu samples", opName, index, samples);
 }
 
-// Whether there are no gaps: code i then represents the first sample + i.
+// Returns whether the samples have no gaps: code i then represents the first sample + i.
 bool isRun(const std::vector<int8_t>& samples) {
     for (size_t i = 1; i < samples.size(); ++i)
         if (samples[i] != samples[i - 1] + 1) return false;
@@ -88,15 +88,15 @@ IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char
     Reader reader(stream, opName);
     const uint32_t rank = reader.number(1, "dims count");
     if (rank < 1 || rank > 4)
-        fail(Status::BadWeights, "operator '%s': weight stream has %u dims, 1 to 4 are valid", opName, rank);
+        fail(Status::BadWeights, "operator '%s': the weight stream has %u dims, 1 to 4 are valid", opName, rank);
     IdstHead head;
     head.count = 1;
     for (uint32_t i = 0; i < rank; ++i) {
         head.dims.push_back(reader.number(wideDims ? 4 : 2, "dims"));
         if (__builtin_mul_overflow(head.count, int64_t{head.dims.back()}, &head.count))
-            fail(Status::BadWeights, "operator '%s': the dims of a weight stream overflow", opName);
+            fail(Status::BadWeights, "operator '%s': the product of the dims of the weight stream overflows", opName);
     }
-    if (head.count < 1) fail(Status::BadWeights, "operator '%s': weight stream has an extent of 0", opName);
+    if (head.count < 1) fail(Status::BadWeights, "operator '%s': the weight stream has an extent of 0", opName);
     head.byteLength = reader.at();
     return head;
 }
@@ -194,13 +194,13 @@ std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool w
                                          int64_t countLimit, const char* opName) {
     const IdstHead head = readIdstHead(stream, wideDims, opName);
     if (head.count > countLimit)
-        fail(Status::BadWeights, "operator '%s': weight stream claims %lld weights, at most %lld fit", opName,
+        fail(Status::BadWeights, "operator '%s': the weight stream claims %lld weights, at most %lld fit", opName,
              asLong(head.count), asLong(countLimit));
     Reader reader(stream, opName);
     reader.take(static_cast<int64_t>(head.byteLength), "head");
     const int64_t entries = reader.number(4, "entry count");
     if (entries > head.count)
-        fail(Status::BadWeights, "operator '%s': %lld sparse entries for %lld weights", opName, asLong(entries),
+        fail(Status::BadWeights, "operator '%s' has %lld sparse entries, at most %lld fit", opName, asLong(entries),
              asLong(head.count));
     const int stepBits = static_cast<int>(reader.number(1, "step width"));
     if (stepBits < 1 || stepBits > 8)

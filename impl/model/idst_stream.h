@@ -1,5 +1,9 @@
-// The encoded byte streams of compressed convolution weights (model-format 5.2, 5.3): bytes -> int8 codes. Every read
-// is bounded by the buffer; weights.cpp converts the codes to floats.
+// Decodes the byte streams of compressed convolution weights (IDSTQuan.buffer of schema/mnn.fbs) to int8 codes. Each
+// stream has a head: the number of dims (a byte) and the dims (16 or 32 bits each).
+// Type 1 continues with the number of samples (a byte; 0 means 256), the samples, and an index of a sample per weight.
+// Type 2 continues with the number of stored weights (32 bits), the width of a step (a byte), a step from one stored
+// weight to the next for each, samples as in type 1, and an index of a sample per stored weight.
+// Numbers are little-endian; steps and indices are packed without gaps. Every read is bounded by the buffer.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -28,10 +32,10 @@ class Codebook {
     int64_t count() const noexcept { return count_; }
     // Whether parts of the stream can be decoded, from any byte on. Other streams are decoded as a whole.
     bool hasParts() const noexcept { return bits_ == 8 || bits_ == 4; }
-    // Whether each code is stored as its distance from the least signed number of `bits` bits, and all such numbers may
-    // occur.
+    // Whether each code is stored as its distance from the minimum signed number of `bits` bits, and all such numbers
+    // may occur.
     bool isPlain(int bits) const noexcept;
-    // The bytes of the stream with codes first .. first + count; with 4 bits `first` is even.
+    // Return the place of code `first` in the stream, and the bytes of `count` codes; with 4 bits `first` is even.
     size_t begin(int64_t first) const noexcept { return at_ + static_cast<size_t>(first * bits_ / 8); }
     size_t bytes(int64_t count) const noexcept { return static_cast<size_t>((count * bits_ + 7) / 8); }
     // Decodes the first `count` codes of these bytes. Throws BadWeights.

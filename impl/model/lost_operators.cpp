@@ -1,4 +1,4 @@
-// Walks from missing tensors to the operators that depend on them, and from outputs to the operators that they need.
+// Searches from missing tensors for the operators that depend on them, and from outputs for those that they need.
 #include "model/lost_operators.h"
 
 #include <utility>
@@ -28,8 +28,8 @@ const Ids* outputsOf(const wire::Op& op) {
     return op.outputIndexes();
 }
 
-// Marks the operators that are reached from `tensors`. From an operator the walk goes on with the tensors of its list
-// `next`.
+// Marks the operators that are reached from `tensors`. From an operator the search continues with the tensors of its
+// list `next`.
 std::vector<char> reached(const Ops& ops, const std::vector<std::vector<uint32_t>>& operators,
                           std::vector<int32_t> tensors, const Ids* (*next)(const wire::Op&)) {
     std::vector<char> marked(ops.size(), 0), seen(operators.size(), 0);

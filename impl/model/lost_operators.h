@@ -1,5 +1,5 @@
-// Operators that cannot run, since they read a tensor without a producer, or a result of another such operator.
-// Converters leave some behind where they have given new parameters to the operator that read them.
+// Finds operators that cannot run, because they read a tensor without a producer, or a result of another such operator.
+// Converters leave some behind where they have given new parameters to the operator that read their results.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace wire {
 struct Op;
 }
 
-// Returns, by operator, whether it cannot run. given: by tensor, whether it is there without a producer.
+// Returns, by operator, whether it cannot run. given: by tensor, whether it exists without a producer.
 std::vector<char> lostOperators(const std::vector<const wire::Op*>& ops, std::vector<char> given);
 
 // Returns, by operator, whether one of `tensors` depends on it.

@@ -1,4 +1,4 @@
-// Bytes of a model in memory, and the pages that released bytes give back.
+// Bytes of a model in memory, and the release of their pages.
 #include "model/memory_source.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void* reserveZeros(size_t bytes, const std::string& name) {
         }
     }
 #endif
-    if (!memory) fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", bytes, name.c_str());
+    if (!memory) fail(Status::OutOfMemory, "there is no address space for the %zu bytes of '%s'", bytes, name.c_str());
     return memory;
 }
 

@@ -30,8 +30,8 @@ class MemorySource : public ByteSource {
     const size_t size_;
 };
 
-// Memory of the library, which is written before it is shared. Of released bytes only the pages of ranges that are held
-// stay: a large constant that a session uses in place does not keep the model.
+// Memory of the library, which is written before it is shared. After giveBackRest() only the pages of held ranges stay:
+// a large constant that a session uses in place does not keep the rest of the model in memory.
 class OwnMemory final : public MemorySource {
   public:
     // `name` is that of the file or buffer that is copied; the error contains it. Throws OutOfMemory.

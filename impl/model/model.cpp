@@ -54,15 +54,15 @@ std::vector<int32_t> inputOpTensors(const Graph& graph) {
     return ids;
 }
 
-// Verified: no output needs them.
+// verifyModel() has checked that no output needs them.
 void dropLostOperators(Graph& graph) {
     const std::vector<char> lost = lostOperators(graph.ops, std::vector<char>(graph.tensorNames.size(), 0));
     size_t at = 0;
     std::erase_if(graph.ops, [&](const wire::Op*) { return lost[at++] != 0; });
 }
 
-// Old files without outputName: what is produced and never consumed. Constants and inputs without a consumer are
-// left-overs, not results.
+// Returns the outputs of an old file, which has no outputName: the tensors without a consumer. Constants and inputs
+// without a consumer are left-overs, not results.
 std::vector<int32_t> unconsumedTensors(const Graph& graph) {
     std::vector<char> produced(graph.tensorNames.size(), 0);
     std::vector<char> consumed(graph.tensorNames.size(), 0);
@@ -95,7 +95,7 @@ std::vector<std::pair<std::string, std::string>> readMetadata(const wire::ExtraI
     return pairs;
 }
 
-// path: the file, whose name the sentence of a failure begins with; empty for a model from memory.
+// path: the name of the file, with which the sentence of a failure begins; empty for a model from memory.
 const wire::Net* verifyFile(const ModelBytes& bytes, const std::string& path) {
     try {
         return verifyModel(bytes.data(), bytes.size());

@@ -42,7 +42,8 @@ class Sorter {
         for (size_t i = 0; i < ops.size(); ++i) visit(static_cast<uint32_t>(i));
     }
 
-    // Takes next the operator that is first in the file among those that wait for no other.
+    // Takes, again and again, the first operator in the file that waits for no other (Kahn, "Topological sorting of
+    // large networks", 1962).
     std::vector<uint32_t> sorted() {
         std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
         for (uint32_t i = 0; i < ops_.size(); ++i)
@@ -70,8 +71,8 @@ class Sorter {
                 if (tensor.writers == 0) continue;
                 if (tensor.ordered() && !tensor.given && tensor.lastWriter < 0)
                     fail(Status::BadFormat,
-                         "%soperator %u '%s' reads tensor %d, which has %u writers that all stand behind it: "
-                         "the order of the file decides, so it has no value there",
+                         "%soperator %u '%s' reads tensor %d, which has %u writers that all come later: file order "
+                         "decides between several writers, so the tensor has no value there",
                          title_.c_str(), at, copyText(op.name()).c_str(), id, tensor.writers);
                 if (tensor.lastWriter >= 0) after(tensor.lastWriter, at);
                 if (tensor.ordered()) tensor.readers.push_back(at);

@@ -1,4 +1,4 @@
-// See other_formats.h.
+// Reads the outermost fields of Protocol Buffers, the encoding of ONNX models.
 #include "model/other_formats.h"
 
 namespace mnnc {
@@ -18,9 +18,10 @@ bool readVarint(const uint8_t* data, size_t size, size_t& at, uint64_t& value) {
 
 // A model begins with the version of its format, and some small fields precede the graph.
 bool isOnnx(const uint8_t* data, size_t size) {
+    // Numbers of fields of ModelProto (onnx.proto): ir_version, graph, functions.
     constexpr unsigned kVersion = 1, kGraph = 7, kLastField = 25;
     constexpr uint64_t kMaxVersion = 1000;
-    constexpr unsigned kNumber = 0, kBytes = 2;
+    constexpr unsigned kNumber = 0, kBytes = 2;  // the wire types VARINT and LEN
     size_t at = 0;
     bool hasVersion = false;
     uint64_t tag = 0, value = 0;

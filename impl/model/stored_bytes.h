@@ -22,10 +22,10 @@ class StoredBytes {
         if (file_) return file_->view(offset_ + first, bytes);
         return {{data_ + first, bytes}, nullptr};
     }
-    // At most this many bytes from the beginning.
-    StoredBytes head(size_t most) const {
+    // Returns the beginning, at most this many bytes.
+    StoredBytes head(size_t maxBytes) const {
         StoredBytes part = *this;
-        part.size_ = size_ < most ? size_ : most;
+        part.size_ = size_ < maxBytes ? size_ : maxBytes;
         return part;
     }
 

@@ -1,6 +1,6 @@
-// Walks over the tables of a file that has not been verified, guided by the type tables that flatc generates. An offset
-// is followed only if it leads inside the file. Where the walk fetches a file, all bytes that it misses read as zeros
-// afterwards, also for the verifier: this affects which files are accepted, never safety.
+// Traverses the tables of a file that has not been verified, guided by the type tables that flatc generates. An offset
+// is followed only if it leads inside the file. Where the traversal fetches a file, all bytes that it misses read as
+// zeros afterwards, also for the verifier: this affects which files are accepted, never safety.
 #include "model/structure.h"
 
 #include <algorithm>
@@ -64,12 +64,12 @@ struct MemoryBytes {
     bool fetch(size_t offset, size_t bytes) const { return offset <= count && bytes <= count - offset; }
 };
 
-// When data lies beyond the end of the bytes, the walk records that and continues with the rest: a truncated file has
-// no other fault, however little of it is left. It ends at the first contradiction.
+// When data lies beyond the end of the bytes, the traversal records that and continues with the rest: a truncated file
+// has no other fault, however little of it is left. The traversal ends at the first contradiction.
 template <typename Bytes>
-class Walk {
+class Traversal {
   public:
-    explicit Walk(Bytes& bytes) : bytes_(bytes), left_(4 * uint64_t{bytes.size()} + (1 << 20)) {}
+    explicit Traversal(Bytes& bytes) : bytes_(bytes), left_(4 * uint64_t{bytes.size()} + (1 << 20)) {}
 
     Structure net() {
         size_t root = 0;
@@ -114,7 +114,7 @@ class Walk {
         return !exhausted_;
     }
 
-    // These return whether the walk continues.
+    // These return whether the traversal continues.
     bool table(size_t at, const TypeTable* type, int depth, bool ownParameters) {
         if (depth > kMaxTableDepth) return malformed();
         int32_t back = 0;
@@ -213,11 +213,11 @@ class Walk {
 
 Structure walkStructure(const uint8_t* data, size_t size) {
     MemoryBytes bytes{data, size};
-    return Walk(bytes).net();
+    return Traversal(bytes).net();
 }
 
 Structure fetchStructure(ModelBytes& bytes) {
-    return Walk(bytes).net();
+    return Traversal(bytes).net();
 }
 
 }  // namespace mnnc

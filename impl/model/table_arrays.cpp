@@ -17,7 +17,7 @@ FloatPair arrayPair(const flatbuffers::Vector<float>* first, const flatbuffers::
         if (pair.second.empty()) pair.second = floatsFrom(externalRange(entries, 2, files, opName), "array", opName);
     }
     if (!pair.second.empty() && pair.second.size() != pair.first.size())
-        fail(Status::BadWeights, "operator '%s': arrays of %zu and %zu values belong together", opName,
+        fail(Status::BadWeights, "operator '%s' has arrays of %zu and %zu values, equal numbers are needed", opName,
              pair.first.size(), pair.second.size());
     return pair;
 }

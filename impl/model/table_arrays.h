@@ -12,7 +12,7 @@ struct Scale;
 struct LayerNorm;
 }  // namespace wire
 
-// Either may be external. Empty when absent; both have equal sizes or the second is empty.
+// Either array may be external. An absent array is empty. Both have equal sizes, or the second is empty.
 struct FloatPair {
     FloatView first;   // scale, gamma
     FloatView second;  // bias, beta

@@ -1,5 +1,5 @@
-// The parameter tables that an operator accepts (model-format 2.1). Used only for loading: the operators read their
-// tables through the generated, type-checked accessors.
+// The parameter tables that an operator accepts (operators.def). They are used only for loading: the operators read
+// their tables through the generated, type-checked accessors.
 #pragma once
 #include "base/op_type.h"
 #include "mnn_generated.h"

@@ -35,7 +35,8 @@ void verifyBuffer(const uint8_t* data, size_t size) {
         fail(Status::Truncated, "the model is cut short after %zu bytes", size);
     if (structure == Structure::SharesTooMuch)
         fail(Status::BadFormat,
-             "the %zu bytes are not a model: their tables share so much that they mean several times as many", size);
+             "the %zu bytes are not a model: their tables share so much that they amount to several times as many",
+             size);
     flatbuffers::Verifier verifier(data, size, kMaxTableDepth, kMaxTables);
     if (structure != Structure::Sound || !verifier.VerifyBuffer<wire::Net>(nullptr))
         fail(Status::BadFormat, "the %zu bytes are not a model (FlatBuffers verification failed)", size);
@@ -94,7 +95,8 @@ const char* OpPlace::opName() const {
 }
 
 const wire::Net* verifyModel(const uint8_t* data, size_t size) {
-    if (size > kMaxModelBytes) fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
+    if (size > kMaxModelBytes)
+        fail(Status::BadFormat, "the model has %zu bytes, the format allows less than 2 GiB", size);
     if (!data) fail(Status::NullArgument, "the model has no bytes");
     if (size < 8) fail(Status::Truncated, "the model ends after %zu bytes", size);
     verifyBuffer(data, size);

@@ -29,12 +29,12 @@ struct WireGraph {
     const WireOps* ops = nullptr;
     const WireTexts* tensors = nullptr;
     const WireInts* inputs = nullptr;    // formal inputs of a subgraph
-    const WireTexts* outputs = nullptr;  // of the main net; null: it does not say
+    const WireTexts* outputs = nullptr;  // of the main net; null: the file has no list
     const WireDescribes* describes = nullptr;
     bool isStatic = false;  // usage INFERENCE_STATIC: decomposed operators, io counts need not follow the table
 };
 
-// Names the location of a fault: graph, operator index, operator name and type.
+// Adds the location of a fault to its sentence: graph, operator index, operator name and type.
 class OpPlace {
   public:
     OpPlace(const WireGraph& graph, uint32_t index, const wire::Op& op) : graph_(graph), index_(index), op_(op) {}

@@ -22,8 +22,8 @@ constexpr int64_t kMaxCalledOps = 1 << 18;
 using Texts = std::set<std::string_view>;
 using StringVecs = flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>;
 
-// The subgraphs by name, with the names of their tensors and formal inputs. Those are collected once, because very many
-// operators may refer to them.
+// The subgraphs by name, with the names of their tensors and formal inputs. The names are collected once, because very
+// many operators may refer to them.
 class Names {
   public:
     explicit Names(const wire::Net& net) {
@@ -93,7 +93,7 @@ void verifyIf(const OpPlace& place, const wire::Op& op, const wire::IfParam& par
         return;
     }
     if (vectorSize(param.aliases_outputs()) != outputs)
-        place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
+        place.fail(Status::BadParameter, "it has %lld output aliases, %lld are needed",
                    asLong(vectorSize(param.aliases_outputs())), asLong(outputs));
     for (const auto* pair : *param.aliases_outputs()) {
         if (!pair || vectorSize(pair->data()) != 2)
@@ -133,7 +133,7 @@ void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhilePara
     requireCovered(place, names, *body, fed);
     requireCovered(place, names, *condition, fed);
     if (vectorSize(param.aliases_outputs()) != vectorSize(op.outputIndexes()))
-        place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
+        place.fail(Status::BadParameter, "it has %lld output aliases, %lld are needed",
                    asLong(vectorSize(param.aliases_outputs())), asLong(vectorSize(op.outputIndexes())));
     for (const auto* name : *param.aliases_outputs())
         if (!names.hasTensor(*body, name))
@@ -151,7 +151,7 @@ void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhilePara
     }
 }
 
-// The subgraphs that an operator calls; its parameters must have been checked.
+// Returns the subgraphs that an operator calls; its parameters must have been checked.
 std::vector<const wire::SubGraphProto*> callees(const wire::Op& op, const Names& names) {
     std::vector<const wire::SubGraphProto*> result;
     const auto add = [&](const flatbuffers::String* name) {

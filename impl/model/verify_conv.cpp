@@ -45,7 +45,7 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
     const int64_t reachX = (int64_t{common.kernelX()} - 1) * common.dilateX() + 1;
     const int64_t reachY = (int64_t{common.kernelY()} - 1) * common.dilateY() + 1;
     if (reachX > INT32_MAX / 2 || reachY > INT32_MAX / 2)
-        place.fail(Status::Overflow, "its window of %lld x %lld does not fit", asLong(reachX), asLong(reachY));
+        place.fail(Status::Overflow, "its window of %lld x %lld is too large", asLong(reachX), asLong(reachY));
     if (common.padMode() < wire::PadMode::MIN || common.padMode() > wire::PadMode::MAX)
         place.fail(Status::BadParameter, "padMode is %d, 0 to 2 are known", static_cast<int>(common.padMode()));
     const int64_t pads = vectorSize(common.pads());
@@ -59,7 +59,7 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
     if (vectorSize(common.outPads()) == 1) place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
 }
 
-// -1 when only the external file has the number.
+// Returns the number of weights in the file; -1 when only the external file has it.
 int64_t storedWeights(const OpPlace& place, const wire::Convolution2D& conv) {
     try {
         return convWeightCount(conv, nullptr, place.opName());
@@ -84,32 +84,33 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
     const int64_t plane = int64_t{common.kernelX()} * common.kernelY();
     int64_t perInput = 0;
     if (__builtin_mul_overflow(plane, outputs, &perInput))
-        place.fail(Status::Overflow, "the size of its weights does not fit");
+        place.fail(Status::Overflow, "the size of its weights does not fit into 64 bits");
 
     const int64_t count = storedWeights(place, conv);
     if (count >= 0) {
         if (count == 0 || (inputs == 0 && !isDeconvolution(type) && count % perInput != 0))
-            place.fail(Status::BadWeights, "%lld weights stored for %lld outputs of %lld positions", asLong(count),
+            place.fail(Status::BadWeights,
+                       "%lld weights are stored, which do not fit %lld outputs of %lld kernel positions", asLong(count),
                        asLong(outputs), asLong(plane));
         int64_t total = perInput;
         if (!isDepthwise(type) && inputs > 0) {
             if (__builtin_mul_overflow(perInput, inputs, &total))
-                place.fail(Status::Overflow, "the size of its weights does not fit");
+                place.fail(Status::Overflow, "the size of its weights does not fit into 64 bits");
         }
         const bool fits = isDepthwise(type)
                               ? count == perInput
                               : inputs == 0 || count == total || (inputs % groups == 0 && count == total / groups);
         if (!fits)
-            place.fail(Status::BadWeights, "%lld weights stored, its shape needs %lld", asLong(count),
+            place.fail(Status::BadWeights, "%lld weights are stored, its shape needs %lld", asLong(count),
                        asLong(!isDepthwise(type) && inputs % groups == 0 ? total / groups : total));
     }
     if (vectorSize(conv.bias()) > 0 && vectorSize(conv.bias()) != outputs)
-        place.fail(Status::BadWeights, "%lld bias values for %lld outputs", asLong(vectorSize(conv.bias())),
+        place.fail(Status::BadWeights, "it has %lld bias values, %lld are needed", asLong(vectorSize(conv.bias())),
                    asLong(outputs));
     if (const auto* quan = conv.symmetricQuan())
         for (const int64_t size : {vectorSize(quan->scale()), vectorSize(quan->bias())})
             if (size > 0 && size != outputs)
-                place.fail(Status::BadWeights, "%lld int8 scale or bias values for %lld outputs", asLong(size),
+                place.fail(Status::BadWeights, "it has %lld int8 scale or bias values, %lld are needed", asLong(size),
                            asLong(outputs));
 }
 
@@ -122,7 +123,8 @@ void verifyConvolution(const OpPlace& place, const wire::Op& op, const wire::Con
     if (conv.quanParameter() && !std::isfinite(conv.quanParameter()->quantScale()))
         place.fail(Status::BadParameter, "quantScale is not a finite number");
     if (const auto* external = conv.external(); vectorSize(external) > 1) {
-        if (external->size() > 5) place.fail(Status::BadWeights, "external has %u entries", external->size());
+        if (external->size() > 5)
+            place.fail(Status::BadWeights, "external has %u entries, at most 5 are known", external->size());
         for (uint32_t i = 0; i < external->size(); ++i)
             if (external->Get(i) < 0) place.fail(Status::BadWeights, "external entry %u is negative", i);
     }

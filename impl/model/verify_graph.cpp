@@ -1,4 +1,4 @@
-// Checks one list of operators: tensor ids are in range, every consumed tensor has a producer, descriptions are sane.
+// Checks one list of operators: tensor ids are in range, every consumed tensor has a producer, descriptions are valid.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -22,7 +22,7 @@ void verifyIds(const OpPlace& place, const WireInts* ids, const char* what, uint
                        tensorCount);
 }
 
-// The operators that the outputs depend on; all of them where the file does not say what the outputs are.
+// Marks the operators that the outputs depend on; all operators where the file has no list of outputs.
 std::vector<char> neededOperators(const WireGraph& graph) {
     if (graph.isStatic || vectorSize(graph.outputs) == 0) return std::vector<char>(graph.ops->size(), 1);
     std::unordered_map<std::string_view, int32_t> ids;
@@ -34,7 +34,7 @@ std::vector<char> neededOperators(const WireGraph& graph) {
     return operatorsFor({graph.ops->begin(), graph.ops->end()}, graph.tensors->size(), outputs);
 }
 
-// Each tensor that a needed operator reads is made somewhere; operator_order.h sorts the operators.
+// Checks that each tensor that a needed operator reads has a producer; operator_order.h checks their order.
 void verifySources(const WireGraph& graph) {
     std::vector<char> defined(graph.tensors->size(), 0);
     for (uint32_t i = 0; graph.inputs && i < graph.inputs->size(); ++i)

@@ -1,5 +1,5 @@
 // Checks parameter tables of operators: the right union member, enum values in range, arrays of the right length. These
-// checks need no shapes; the shape rules do the others.
+// checks need no shapes; the shape rules make the others.
 #include <cmath>
 
 #include "base/rank.h"
@@ -38,7 +38,8 @@ void requireLength(const OpPlace& place, const char* field, int64_t found, int64
 
 void requireRank(const OpPlace& place, const WireInts* dims) {
     if (vectorSize(dims) > kMaxRank)
-        place.fail(Status::BadParameter, "dims of rank %lld, at most 9 is possible", asLong(vectorSize(dims)));
+        place.fail(Status::BadParameter, "dims has rank %lld, at most %d is possible", asLong(vectorSize(dims)),
+                   kMaxRank);
 }
 
 bool isMappable(DataType type) {
@@ -183,7 +184,7 @@ void verifyOpCounts(const OpPlace& place, const wire::Op& op) {
 
 void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam& loop) {
     if (loop.tensorNumber() < 0 || loop.loopNumber() < 0)
-        place.fail(Status::BadParameter, "%d local tensors and %d iterations: a number is negative",
+        place.fail(Status::BadParameter, "it has %d local tensors and %d iterations: a number is negative",
                    loop.tensorNumber(), loop.loopNumber());
     for (const auto* ids : {loop.inputIndexes(), loop.outputIndexes()})
         for (uint32_t i = 0; ids && i < ids->size(); ++i)

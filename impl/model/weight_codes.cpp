@@ -34,13 +34,16 @@ bool hasDummyAlpha(const wire::Convolution2D& conv) {
     return conv.symmetricQuan() && vectorSize(conv.symmetricQuan()->scale()) > 0;
 }
 
-// Returns the rule for `count` codes with `values` numbers of alpha (steps 1 to 5 of model-format 5.4).
+// Returns how scales and minima follow from `values` numbers of alpha for `count` codes. Without a usable alpha the
+// scales are 1. Raw int8 weights have one scale per output. Other codes have equal blocks per output, each with a
+// scale, or where they are asymmetric with a minimum and a scale; quantScale multiplies all of them, except for legacy
+// pairs.
 ScaleRule scaleRule(const wire::Convolution2D& conv, int64_t count, int64_t values, int64_t outputCount,
                     const char* opName) {
     const bool raw = convWeightForm(conv, opName) == WeightForm::RawInt8;
     if (outputCount < 1 || count < 1 || count % outputCount != 0)
-        fail(Status::BadWeights, "operator '%s': %lld weights for %lld outputs", opName, asLong(count),
-             asLong(outputCount));
+        fail(Status::BadWeights, "operator '%s': %lld weights cannot be divided into %lld outputs", opName,
+             asLong(count), asLong(outputCount));
     ScaleRule rule;
     // Raw weights without alpha have no real scale either.
     rule.ones = hasDummyAlpha(conv) || (raw && values == 0);
@@ -48,21 +51,21 @@ ScaleRule scaleRule(const wire::Convolution2D& conv, int64_t count, int64_t valu
     if (raw) {
         // Intermediate form: alpha holds plain weight scales, one per output.
         if (values != outputCount)
-            fail(Status::BadWeights, "operator '%s': %lld weight scales for %lld outputs", opName, asLong(values),
+            fail(Status::BadWeights, "operator '%s' has %lld weight scales, %lld are needed", opName, asLong(values),
                  asLong(outputCount));
         return rule;
     }
     const wire::IDSTQuan& quan = *conv.quanParameter();
     rule.pairs = isAsymmetric(quan);
-    if (values == 0 || (rule.pairs && values % 2 != 0))
-        fail(Status::BadWeights, "operator '%s': %lld scale values%s", opName, asLong(values),
-             rule.pairs ? " do not form pairs" : "");
+    if (values == 0) fail(Status::BadWeights, "operator '%s' has no scale values", opName);
+    if (rule.pairs && values % 2 != 0)
+        fail(Status::BadWeights, "operator '%s': %lld scale values do not form pairs", opName, asLong(values));
     const int64_t pieces = rule.pairs ? values / 2 : values;
     if (pieces % outputCount != 0 || count % pieces != 0)
         fail(Status::BadWeights, "operator '%s': %lld scale pieces do not fit %lld outputs and %lld weights", opName,
              asLong(pieces), asLong(outputCount), asLong(count));
     rule.blocksPerOutput = pieces / outputCount;
-    // has_scaleInt: x is multiplied by quantScale before the product, which equals scaling the weights.
+    // With has_scaleInt the input is multiplied by quantScale before the product, which equals scaling the weights.
     rule.applied = isLegacyPairs(quan) ? 1.0f : quan.quantScale();
     rule.correction = std::min(quan.aMin() == 0 ? -128.0f : static_cast<float>(quan.aMin()), 0.0f);
     return rule;
@@ -155,13 +158,13 @@ void QuantizedSource::readScales(int64_t first, int64_t count, Part& part) {
             for (size_t p = 0; p < pieces; ++p) scale[p] = values[p] * rule_.applied;
         } else {
             min_.resize(pieces);
-            float* const least = min_.data();
+            float* const minima = min_.data();
             const float applied = rule_.applied, correction = rule_.correction;
             for (size_t p = 0; p < pieces; ++p) {
                 float min = values[2 * p];
                 if (correction < 0.0f) min = min - correction * values[2 * p + 1];
                 scale[p] = values[2 * p + 1] * applied;
-                least[p] = min * applied;
+                minima[p] = min * applied;
             }
         }
     }
@@ -173,7 +176,7 @@ std::span<const int8_t> QuantizedSource::codesOf(int64_t first, int64_t count) {
     const int64_t begin = first * perOutput_, length = count * perOutput_;
     if (!codebook_)
         return std::span<const int8_t>(codes_).subspan(static_cast<size_t>(begin), static_cast<size_t>(length));
-    const int64_t odd = begin % 2;  // a byte may begin with the last code before
+    const int64_t odd = begin % 2;  // a byte may begin with the code before `first`
     const HeldBytes read = stream_.read(codebook_->begin(begin - odd), codebook_->bytes(length + odd));
     codes_.resize(static_cast<size_t>(length + odd));
     codebook_->decode(read.bytes, length + odd, codes_.data(), opName_.c_str());

@@ -1,5 +1,5 @@
-// Weights of convolutions as int8 codes with their scales (model-format 5.4). Errors are BadWeights, Truncated,
-// Overflow, and what reading a file throws.
+// Reads weights of convolutions as int8 codes with their scales (IDSTQuan and QuantizedFloatParam of schema/mnn.fbs).
+// Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,7 @@ struct QuantizedForm {
     bool minima = false;
 };
 
-// The number of scales per output channel of int8 codes; 0 where only decoding the stream determines it.
+// Returns the number of scales per output channel of int8 codes; 0 where only decoding the stream determines it.
 int64_t convScalesPerOutput(const wire::Convolution2D& conv);
 // Whether int8 codes have minima besides their scales.
 bool convHasMinima(const wire::Convolution2D& conv);
@@ -42,7 +42,9 @@ bool convHasMinima(const wire::Convolution2D& conv);
 struct ScaleRule {
     bool ones = false;   // no alpha: the scales are 1
     bool pairs = false;  // alpha has a minimum before each scale
-    float applied = 1;   // a factor
+    float applied = 1;   // factor of every scale and minimum
+    // The smallest code, where the file has the values of that code as minima: scale * correction is subtracted from
+    // them. 0: the minima are those of code 0.
     float correction = 0;
     int64_t blocksPerOutput = 1;
 };
@@ -52,7 +54,7 @@ struct ScaleRule {
 class QuantizedSource {
   public:
     // The codes and scales of some outputs. Codes are signed numbers, or they are as most models store them: distances
-    // from the least number of that many bits; with 4 bits two codes share a byte, the first one in the upper half.
+    // from the minimum number of that many bits; with 4 bits two codes share a byte, the first one in the upper half.
     struct Part {
         std::span<const int8_t> codes;
         const uint8_t* stored = nullptr;

@@ -1,4 +1,4 @@
-// Forms, counts and parts of convolutions' weights, without decoding them.
+// Determines forms, counts and parts of convolutions' weights, without decoding them.
 #include "model/weight_form.h"
 
 #include <cstring>
@@ -63,7 +63,7 @@ std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightF
 
 void requireCount(int64_t found, int64_t expected, const char* opName) {
     if (expected >= 0 && found != expected)
-        fail(Status::BadWeights, "operator '%s': %lld weights stored, its shape needs %lld", opName, asLong(found),
+        fail(Status::BadWeights, "operator '%s': %lld weights are stored, its shape needs %lld", opName, asLong(found),
              asLong(expected));
 }
 
@@ -72,7 +72,7 @@ WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName) {
     if (quan) {
         const int32_t type = quan->type();
         if (type < 0 || type > 4)
-            fail(Status::BadWeights, "operator '%s': compressed weights of unknown type %d", opName, type);
+            fail(Status::BadWeights, "operator '%s': the compressed weights have the unknown type %d", opName, type);
         if (hasIndex(conv)) return WeightForm::SparseFloat;
         if (hasWeightBuffer(conv)) {
             if (type == 3) return WeightForm::Half;
@@ -82,7 +82,7 @@ WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName) {
     if (conv.symmetricQuan() && vectorSize(conv.symmetricQuan()->weight()) > 0) return WeightForm::RawInt8;
     if (vectorSize(conv.weight()) > 0) return WeightForm::Plain;
     if (quan && hasWeightBuffer(conv))
-        fail(Status::BadWeights, "operator '%s': a compressed weight buffer of type 0", opName);
+        fail(Status::BadWeights, "operator '%s': the compressed weight buffer has type 0, 1 to 4 are needed", opName);
     if (!quan && isExternal(conv.external())) return WeightForm::Plain;
     return WeightForm::None;
 }

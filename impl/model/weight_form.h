@@ -1,5 +1,6 @@
-// Determines which arrays of a convolution's table hold its weights (model-format 4.1), their number, and the parts of
-// compressed weights as they are stored. Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
+// Determines which arrays of a convolution's table (Convolution2D of schema/mnn.fbs) hold its weights, their number,
+// and the parts of compressed weights as they are stored. Errors are BadWeights, Truncated, Overflow, and what reading
+// a file throws.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -22,11 +23,11 @@ enum class WeightForm {
     RawInt8,      // symmetricQuan.weight
 };
 
-// The form that the table holds. Throws BadWeights when the compressed type is unknown.
+// Returns the form that the table holds. Throws BadWeights when the compressed type is unknown.
 WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName);
 
-// The number of weights that the table stores. -1 when there are none, or when only the external file, which is not
-// given, has the number. Throws BadWeights, Truncated, Overflow.
+// Returns the number of weights that the table stores; -1 when there are none, or when only the external file, which is
+// not given, has the number. Throws BadWeights, Truncated, Overflow.
 int64_t convWeightCount(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 
 // Throws BadWeights where `found` weights are not the expected number; -1 accepts any.

@@ -21,8 +21,8 @@ std::vector<float> decodeSparseFloat(const wire::Convolution2D& conv, int64_t ex
     const FloatView alpha = weightAlpha(conv, files, opName);
     const std::vector<uint32_t> index = weightIndex(conv, files, opName);
     if (alpha.size() != index.size())
-        fail(Status::BadWeights, "operator '%s': %zu sparse positions with %zu values", opName, index.size(),
-             alpha.size());
+        fail(Status::BadWeights, "operator '%s' has %zu sparse positions and %zu values, equal numbers are needed",
+             opName, index.size(), alpha.size());
     std::vector<float> weights(static_cast<size_t>(count), 0.0f);
     for (size_t i = 0; i < index.size(); ++i) {
         if (index[i] >= weights.size())
@@ -96,7 +96,8 @@ FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCou
         case WeightForm::Half: {
             const StoredBytes stored = weightBuffer(conv, files, opName);
             if (stored.size() % 2 != 0)
-                fail(Status::BadWeights, "operator '%s': half weights of %zu bytes", opName, stored.size());
+                fail(Status::BadWeights, "operator '%s': the half weights have %zu bytes, an even number is needed",
+                     opName, stored.size());
             requireCount(static_cast<int64_t>(stored.size() / 2), expectedCount, opName);
             return FloatView::own(halvesFrom(stored.read().bytes));
         }
@@ -123,7 +124,7 @@ FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const W
         bias = floatsFrom(externalRange(conv.external(), conv.quanParameter() ? 3 : 2, files, opName), "bias", opName);
     if (bias.empty()) return FloatView::own(std::vector<float>(static_cast<size_t>(std::max<int64_t>(outputCount, 0))));
     if (static_cast<int64_t>(bias.size()) != outputCount)
-        fail(Status::BadWeights, "operator '%s': %zu bias values for %lld outputs", opName, bias.size(),
+        fail(Status::BadWeights, "operator '%s' has %zu bias values, %lld are needed", opName, bias.size(),
              asLong(outputCount));
     return bias;
 }

@@ -26,7 +26,7 @@ inline std::string copyText(const flatbuffers::String* text) {
     return text ? text->str() : std::string();
 }
 
-// The elements of an array of `model`; null: the table is in memory.
+// Locates the elements of an array of `model`; model null: the table is in memory.
 template <typename T>
 StoredBytes bytesOf(const flatbuffers::Vector<T>* vector, const ModelBytes* model) {
     if (vectorSize(vector) == 0) return {};

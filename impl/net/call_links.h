@@ -17,7 +17,8 @@ struct CallLink {
     NetTensor from, to;
 };
 
-// The links of all nodes in all graphs. Names that do not resolve are skipped: the creation of a session refuses them.
+// Returns the links of all nodes in all graphs. Names that do not resolve are skipped: the creation of a session
+// refuses them.
 std::vector<CallLink> callLinks(const Net& net);
 
 }  // namespace mnnc

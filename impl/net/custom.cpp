@@ -12,7 +12,7 @@ namespace {
 
 using WireAttributes = flatbuffers::Vector<flatbuffers::Offset<wire::Attribute>>;
 
-// The host's node of a node that is bound to an operator.
+// Returns the host's side of a node that is bound to an operator.
 const HostOperatorNode& hostNode(const Node& node) {
     return static_cast<const HostOperatorNode&>(*node.paramsAs<HostNodeParams>().node);
 }

@@ -1,5 +1,5 @@
-// Operators and backends that the host registers: the description of a node, and the host's functions for it. The
-// boundary implements the host's side; here operators are bound to the nodes of a net.
+// Operators and backends that the host registers: the description of a node, and the host's functions for it. c_api/
+// implements these classes; this file declares how operators are bound to the nodes of a net.
 #pragma once
 #include <memory>
 #include <span>
@@ -65,8 +65,8 @@ class HostNode {
     HostNode& operator=(const HostNode&) = delete;
     virtual ~HostNode() = default;
     virtual const char* typeName() const noexcept = 0;
-    // The name of the host's backend; null: the host registered only the operator, which runs on the library's CPU
-    // backend.
+    // Returns the name of the host's backend; null: the host registered only the operator, which runs on the library's
+    // CPU backend.
     virtual const char* backendName() const noexcept { return nullptr; }
     // The tensors have their shapes and outlive the computation; all are row-major.
     virtual std::unique_ptr<HostComputation> plan(std::span<Tensor* const> inputs,
@@ -118,26 +118,28 @@ struct HostNodeParams : ParamsOf<HostNodeParams> {
     std::unique_ptr<const HostNode> node;
 };
 
-// The name under which a host may register an operator for this node: the type of a Plugin or an Extra, or the name of
-// another operator of the schema that this library does not run. Empty: no host can run it.
+// Returns the name under which a host may register an operator for this node: the type of a Plugin or an Extra, or the
+// name of another operator of the schema that this library does not run. Empty: no host can run it.
 std::string hostOperatorName(const wire::Op& op);
 
-// Whether the schema has an operator of that name that this library runs itself.
+// Returns whether the schema has an operator of that name that this library runs itself.
 bool libraryRuns(std::string_view name) noexcept;
 
-// The operator with that name, or null.
+// Returns the operator with that name, or null.
 std::shared_ptr<const HostOperator> findHostOperator(const HostOperators& operators, const std::string& name);
 
-// Whether the host has an operator for a node of this net that the library does not run.
+// Returns whether the host has an operator for a node of this net that the library does not run.
 bool hostRuns(const HostOperators& operators, const Net& net, const NetGraph& graph, const Node& node);
 
-// Whether a node is bound to an operator of the host. Such a node has OpType::Plugin.
+// Returns whether a node is bound to an operator of the host. Such a node has OpType::Plugin.
 bool isHostNode(const Node& node) noexcept;
 
-// Describes a node as its file does: `op`. Throws what reading a damaged attribute throws.
+// Returns the description of a node, whose operator in the file is `op`. Throws what reading a damaged attribute
+// throws.
 NodeDescription describeNode(const Model& model, const Node& node, const wire::Op& op);
 
-// A net whose nodes are bound to the operators with their names. Throws what reading a damaged attribute throws.
+// Returns a net whose nodes are bound to the operators with their names. Throws what reading a damaged attribute
+// throws.
 std::shared_ptr<const Net> bindHostOperators(const Net& net, const HostOperators& operators);
 
 }  // namespace mnnc

@@ -16,7 +16,7 @@ namespace mnnc {
 
 namespace {
 
-// The type of the codes where the file has a quantised type; 0 for a type that no tensor has.
+// Returns the type of the codes where the file has a quantised type; 0 for a type that no tensor has.
 int32_t plainType(wire::DataType type) {
     switch (type) {
         case wire::DataType::DT_INVALID:
@@ -41,7 +41,7 @@ int32_t plainType(wire::DataType type) {
     }
 }
 
-// The nodes that replace others in sessions of all outputs, by the position of the last replaced one.
+// Returns the nodes that replace others in sessions of all outputs, by the position of the last replaced one.
 std::map<size_t, const Node*> standInsOf(const NetGraph& graph) {
     const std::set<int> outputs(graph.source->outputs.begin(), graph.source->outputs.end());
     std::map<size_t, const Node*> result;
@@ -142,7 +142,7 @@ bool sameKind(const Tensor& a, const Tensor& b) {
     return a.type == b.type && a.format == b.format && a.shape.rank() == b.shape.rank();
 }
 
-// The declaration that all trials which know the tensor agree on.
+// Returns the declaration that all trials which know the tensor agree on.
 std::optional<Declaration> agreed(const std::vector<std::optional<Tensor>>& trials) {
     const Tensor* first = nullptr;
     Declaration result;

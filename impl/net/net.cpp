@@ -22,7 +22,7 @@ std::vector<int> ids(const flatbuffers::Vector<int32_t>* vector) {
     return vector ? std::vector<int>(vector->begin(), vector->end()) : std::vector<int>();
 }
 
-// The description of a tensor in a static model.
+// Returns the description of a tensor in a static model.
 FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
     const wire::TensorDescribe* describe = graph.describe(id);
     if (!describe || !describe->blob())
@@ -30,13 +30,14 @@ FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
     const wire::Blob& blob = *describe->blob();
     const int format = static_cast<int>(blob.dataFormat());
     if (vectorSize(blob.dims()) > kMaxRank || format < 0 || format > 2)
-        fail(Status::BadFormat, "op '%s': tensor %d is described with rank %lld and format %d", name, id,
-             asLong(vectorSize(blob.dims())), format);
+        fail(Status::BadFormat,
+             "op '%s': tensor %d has rank %lld and format %d, at most rank %d and a format of 0 to 2 are needed", name,
+             id, asLong(vectorSize(blob.dims())), format, kMaxRank);
     FixedOutput fixed;
     fixed.format = static_cast<Format>(format);
     for (uint32_t i = 0; blob.dims() && i < blob.dims()->size(); ++i) {
         if (blob.dims()->Get(i) < 0)
-            fail(Status::BadFormat, "op '%s': tensor %d is described with an extent of %d", name, id,
+            fail(Status::BadFormat, "op '%s': tensor %d has an extent of %d, which is negative", name, id,
                  blob.dims()->Get(i));
         fixed.shape.push(blob.dims()->Get(i));
     }
@@ -44,7 +45,7 @@ FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
     return fixed;
 }
 
-// The reason why a node without a definition cannot run.
+// Returns the reason why a node without a definition cannot run.
 std::string withoutDefinition(const wire::Op& op) {
     const auto type = static_cast<OpType>(op.type());
     if (type != OpType::Plugin && type != OpType::Extra) return "this library does not implement it";
@@ -81,8 +82,8 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op, Layer
     }
     const OpArity& arity = *opArity(node.type);
     if (!arity.takes(node.inputs.size()) || !arity.makes(node.outputs.size()))
-        fail(Status::BadParameter, "op '%s' (%s) has %zu inputs and %zu outputs", node.name.c_str(),
-             opTypeName(node.type), node.inputs.size(), node.outputs.size());
+        fail(Status::BadParameter, "op '%s' (%s) has %zu inputs and %zu outputs, which the operator does not allow",
+             node.name.c_str(), opTypeName(node.type), node.inputs.size(), node.outputs.size());
     try {
         const bool isStatic = model.usage() == ModelUsage::StaticInference;
         ParamsPtr* const place = isStatic ? nullptr : placeOf(layers, op, node);
@@ -105,7 +106,7 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op, Layer
     return node;
 }
 
-// The scales at which the file keeps tensors in int8; other types are never computed so.
+// Returns the scales of the tensors that the file stores as int8. Scales for other types have no effect.
 std::vector<TensorQuant> parseQuants(const Graph& graph) {
     std::vector<TensorQuant> quants;
     for (size_t id = 0; id < graph.describes.size(); ++id) {
@@ -141,7 +142,7 @@ void refuseViews(NetGraph& graph) {
         }
 }
 
-// Numbers the nodes of all graphs. What stands in for several nodes has the number of the last one.
+// Numbers the nodes of all graphs. A rewrite has the number of the last node that it replaces.
 void numberNodes(Net& net) {
     int first = 0;
     for (NetGraph& graph : net.graphs) {

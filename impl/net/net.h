@@ -45,10 +45,10 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
 // weights that were prepared for the old one. For a node that a rewrite made, it returns the same object.
 ParamsPtr renewedParams(const Net& net, size_t graph, const Node& node);
 
-// By tensor id: whether it is an input of the graph or a node produces it. This holds for all tensors but the views of
-// very old static models.
+// Returns by tensor id whether a tensor is an input of the graph or a node produces it. This holds for all tensors but
+// the views of very old static models.
 std::vector<bool> madeTensors(const NetGraph& graph);
-// Whether a node reads a tensor without a producer.
+// Returns whether a node reads a tensor without a producer.
 bool readsView(const Node& node, const std::vector<bool>& made);
 
 }  // namespace mnnc

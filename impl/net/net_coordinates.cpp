@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-// The inputs that a node reads as coordinates. A float that is cast to an integer is a count or an index.
+// Returns the inputs that a node reads as coordinates. A float that is cast to an integer is a count or an index.
 uint32_t readsOf(const Node& node) {
     const auto* cast = node.type == OpType::Cast ? node.paramsIf<CastParams>() : nullptr;
     return cast && cast->type != DataType::Float32 ? 1u << 0 : coordinateRule(node.type).reads;

@@ -1,4 +1,4 @@
-// Finds the tensors of a net that operators read as coordinates, and the sources of those.
+// Finds the tensors of a net that operators read as coordinates, and the tensors from which these are computed.
 #pragma once
 #include "net/net.h"
 

@@ -33,13 +33,14 @@ std::vector<NodeWeights> convolutionWeights(OpType type, const ConvParams& param
     FloatView weights = params.weights(-1, outputs, node);
     const auto count = static_cast<int64_t>(weights.size());
     if (window < 1 || count % (outputs * window) != 0)
-        fail(Status::BadWeights, "op '%s': %lld weights for %lld outputs of %lld positions", node, asLong(count),
-             asLong(outputs), asLong(window));
+        fail(Status::BadWeights, "op '%s': %lld weights cannot be divided into %lld outputs of %lld positions", node,
+             asLong(count), asLong(outputs), asLong(window));
     int64_t rows = outputs, columns = count / (outputs * window);
     if (isDeconvolution(type)) {
         const int64_t groups = isDepthwise(type) ? outputs : params.group;
         if (groups < 1 || outputs % groups != 0)
-            fail(Status::BadWeights, "op '%s': %lld outputs in %lld groups", node, asLong(outputs), asLong(groups));
+            fail(Status::BadWeights, "op '%s': %lld outputs cannot be divided into %lld groups", node, asLong(outputs),
+                 asLong(groups));
         rows = columns * groups;
         columns = outputs / groups;
     }
@@ -58,7 +59,7 @@ std::vector<NodeWeights> convolution3dWeights(const Conv3dParams& params, const 
                   params.weights(window.weightCount, window.oc, node), params.bias(window.oc, node));
 }
 
-// Gradients and dilations have the same parameters.
+// The type decides, because gradients and dilations have ConvParams, too.
 bool isConvolution(OpType type) {
     return type == OpType::Convolution || type == OpType::ConvolutionDepthwise || isDeconvolution(type) ||
            isInt8Convolution(type);

@@ -1,4 +1,4 @@
-// The weights of nodes besides their inputs, as floats.
+// The weights that a file stores in its nodes, as floats.
 #pragma once
 #include <span>
 #include <vector>

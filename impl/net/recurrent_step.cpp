@@ -1,4 +1,4 @@
-// See recurrent_step.h.
+// Matches the formulas of an LSTM and a GRU with the operators of a loop's body.
 #include "net/recurrent_step.h"
 
 #include <algorithm>
@@ -52,13 +52,13 @@ class Formulas {
     std::optional<RecurrentStep> gru(int result) const;
 
   private:
-    // The input of the unary operator with this code that produces `id`, or -1.
+    // Returns the input of the unary operator with this code that produces `id`, or -1.
     int unary(int id, int code) const {
         const Node* node = nodes_.ofType(nodes_.producer(id), OpType::UnaryOp);
         const auto* p = node ? node->paramsIf<UnaryParams>() : nullptr;
         return p && p->code == code ? node->inputs[0] : -1;
     }
-    // The producer of a tensor when it is a plain binary operator with this code, or null.
+    // Returns the producer of a tensor when it is a plain binary operator with this code, or null.
     const Node* binary(int id, int code) const {
         const Node* node = nodes_.ofType(nodes_.producer(id), OpType::BinaryOp);
         const auto* p = node && node->inputs.size() == 2 ? node->paramsIf<BinaryParams>() : nullptr;
@@ -70,7 +70,8 @@ class Formulas {
         const Node* node = binary(id, code);
         return node && (match(node->inputs[0], node->inputs[1]) || match(node->inputs[1], node->inputs[0]));
     }
-    // The tensor that a Slice cuts into `parts` equal parts along axis 1, of which `id` is number `part`, or -1.
+    // Returns the tensor that a Slice cuts into `parts` equal parts along axis 1, of which `id` is number `part`, or
+    // -1.
     int partOf(int id, size_t part, size_t parts) const {
         const size_t i = nodes_.producer(id);
         const Node* node = nodes_.ofType(i, OpType::Slice);
@@ -82,7 +83,7 @@ class Formulas {
         const bool equal = points && points->size() == 1 && points->Get(0) == static_cast<int>(parts);
         return equal ? node->inputs[0] : -1;
     }
-    // The input of the Reshape that produces `id` without an input of extents, or -1.
+    // Returns the input of the Reshape that produces `id` without an input of extents, or -1.
     int reshapeOf(int id) const {
         const Node* node = nodes_.ofType(nodes_.producer(id), OpType::Reshape);
         return node && node->inputs.size() == 1 ? node->inputs[0] : -1;
@@ -93,7 +94,7 @@ class Formulas {
     const RewriteNodes& nodes_;
 };
 
-// Whether `id` is the product of the state, an input of the body.
+// Reads the product of the state, an input of the body; returns false where `id` is not this product.
 bool Formulas::readProduct(int id, int64_t gates, RecurrentStep& step) const {
     const Node* product = plainProduct(nodes_, id);
     const auto* p = product ? product->paramsIf<ConvParams>() : nullptr;
@@ -105,7 +106,7 @@ bool Formulas::readProduct(int id, int64_t gates, RecurrentStep& step) const {
 }
 
 // Matches h = o tanh(c) and c = i tanh(g) + f c0, where the gates i, o, f, g are parts of the sum of the rows and the
-// product.
+// product (https://onnx.ai/onnx/operators/onnx__LSTM.html).
 std::optional<RecurrentStep> Formulas::lstm(int result) const {
     RecurrentStep step;
     const auto gate = [&](int id, size_t part) { return partOf(unary(id, kUnarySigmoid), part, 4); };
@@ -138,7 +139,7 @@ std::optional<RecurrentStep> Formulas::lstm(int result) const {
 }
 
 // Matches h = n - z (n - h0) and n = tanh(x + r p), where x is a part of the rows and p of the product, and the gates z
-// and r come from sums of a part of each.
+// and r come from sums of a part of each (https://onnx.ai/onnx/operators/onnx__GRU.html, with linear_before_reset).
 std::optional<RecurrentStep> Formulas::gru(int result) const {
     RecurrentStep step;
     step.type = OpType::RNNSequenceGRU;

@@ -6,9 +6,9 @@
 
 namespace mnnc {
 
-// A 1 x 1 convolution that is a product with float weights of its own.
+// Returns the 1 x 1 convolution that produces `id` and is a product with float weights of its own, or null.
 const Node* plainProduct(const RewriteNodes& nodes, int id);
-// The input of the Reshape to these extents that produces `id`, or -1.
+// Returns the input of the Reshape to these extents that produces `id`, or -1.
 int reshapedFrom(const RewriteNodes& nodes, int id, const List& extents);
 
 // A graph that a loop calls. Tensors are identified by their numbers.
@@ -20,11 +20,11 @@ class LoopBody {
     int outputs() const { return static_cast<int>(graph_.outputs.size()); }
     int input(int at) const { return graph_.inputs[static_cast<size_t>(at)]; }
     int output(int at) const { return graph_.outputs[static_cast<size_t>(at)]; }
-    // The position of this input, or -1.
+    // Returns the position of this input, or -1.
     int inputAt(int id) const;
-    // Whether the body passes the input at this position unchanged to the next round.
-    bool handsOn(int at) const { return at > 1 && at <= outputs() && output(at - 1) == input(at); }
-    // The input of the Identity that produces `id`, or the tensor itself.
+    // Returns whether the body passes the input at this position unchanged to the next round.
+    bool passesThrough(int at) const { return at > 1 && at <= outputs() && output(at - 1) == input(at); }
+    // Returns the input of the Identity that produces `id`, or the tensor itself.
     int behindIdentity(int id) const;
 
     const RewriteNodes nodes;
@@ -42,7 +42,7 @@ struct RecurrentStep {
     int64_t hidden = 0;
 };
 
-// Recognises a body whose new state is the tensor `result`; empty where it computes something else.
+// Recognises a body whose new state is the tensor `result`; empty where the body computes something else.
 std::optional<RecurrentStep> recurrentStep(const LoopBody& body, int result);
 
 }  // namespace mnnc

@@ -78,7 +78,8 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
     return true;
 }
 
-// The only consumer of the taps' sum where it is a ReLU or a ReLU6, which becomes part of the convolution, or null.
+// Returns the only consumer of the taps' sum where it is a ReLU or a ReLU6, which becomes part of the convolution, or
+// null.
 const Node* clipBehind(const Nodes& nodes, int sum, Conv3dParams& p) {
     const size_t consumer = nodes.onlyConsumer(sum);
     if (const Node* relu = nodes.ofType(consumer, OpType::ReLU)) {
@@ -92,7 +93,7 @@ const Node* clipBehind(const Nodes& nodes, int sum, Conv3dParams& p) {
     return p.relu6 ? clip : nullptr;
 }
 
-// The node after an optional change of layout, which is added to `replaced`.
+// Returns the node after an optional change of layout, which is added to `replaced`.
 size_t behindConvert(const Nodes& nodes, size_t i, ReplacedNodes& replaced) {
     const Node* convert = nodes.plainConvert(i);
     if (!convert) return i;
@@ -100,7 +101,7 @@ size_t behindConvert(const Nodes& nodes, size_t i, ReplacedNodes& replaced) {
     return nodes.onlyConsumer(convert->outputs[0]);
 }
 
-// The producer of a tensor, before an optional change of layout, which is added to `replaced`.
+// Returns the producer of a tensor, before an optional change of layout, which is added to `replaced`.
 size_t madeBefore(const Nodes& nodes, int id, ReplacedNodes& replaced) {
     const size_t i = nodes.producer(id);
     const Node* convert = nodes.plainConvert(i);

@@ -14,7 +14,8 @@ namespace mnnc {
 
 namespace {
 
-// Operators whose output has the format of their first input (of any input, when there are several operands).
+// Returns whether the output of an operator has the format of its first input (or of one of its operands, when there
+// are several).
 bool keepsFormat(OpType type) {
     switch (type) {
         case OpType::Convolution:
@@ -44,7 +45,7 @@ bool keepsFormat(OpType type) {
     }
 }
 
-// Whether axis 1 of the outputs of node `i` is the channel axis of convolutions, given that of its inputs.
+// Returns whether axis 1 of the outputs of node `i` is the channel axis of convolutions, given that of its inputs.
 bool makesChannelFirst(const NetGraph& graph, size_t i, bool mainNet, const std::vector<bool>& channelFirst) {
     const Node& node = graph.nodes[i];
     switch (node.type) {
@@ -77,14 +78,14 @@ std::vector<bool> channelFirstTensors(const NetGraph& graph, bool mainNet) {
     return channelFirst;
 }
 
-// Whether a node is a plain convolution with its weights in the file and explicit channels.
+// Returns whether a node is a plain convolution with its weights in the file and explicit channels.
 bool isPart(const Node& node) {
     if (node.type != OpType::Convolution || !node.def || !node.params || node.inputs.size() != 1) return false;
     const auto& p = node.paramsAs<ConvParams>();
     return p.group == 1 && p.inputCount > 0 && p.outputCount > 0 && p.parts.empty();
 }
 
-// Whether axis 1 is cut into equal parts of `channels`, written as cut positions.
+// Returns whether axis 1 is cut into equal parts of `channels`, written as cut positions.
 bool cutsEvenly(const wire::Op& op, size_t parts, int64_t channels) {
     const wire::Slice* table = op.main_as_Slice();
     if (!table || table->axis() != 1 || table->sourceType() != wire::NetSource::CAFFE) return false;

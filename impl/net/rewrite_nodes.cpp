@@ -1,4 +1,4 @@
-// The nodes of a graph as rewrites see them.
+// Finds producers, consumers and known values among the present nodes of a graph.
 #include "net/rewrite_nodes.h"
 
 #include "mnn_generated.h"

@@ -1,4 +1,4 @@
-// The views of a net for rewrites: its present nodes, values that follow from shapes, and the nodes that a rewrite
+// Views of a graph for rewrites: its present nodes, values that follow from shapes, and the nodes that a rewrite
 // replaces.
 #pragma once
 #include <map>
@@ -18,23 +18,24 @@ class RewriteNodes {
     explicit RewriteNodes(NetGraph& graph);
 
     size_t size() const { return nodes_.size(); }
-    // Null where another node replaces it.
+    // Returns null where another node replaces it.
     const Node* node(size_t i) const { return i == kNoNode ? nullptr : nodes_[i]; }
     const wire::Op& op(size_t i) const { return *graph_.source->ops[i]; }
     const std::vector<size_t>& consumers(int id) const { return consumers_[static_cast<size_t>(id)]; }
     // kNoNode where several nodes produce the tensor.
     size_t producer(int id) const { return id < 0 ? kNoNode : producers_[static_cast<size_t>(id)]; }
-    // The node when it has this type and can run, or null.
+    // Returns the node when it has this type and can run, or null.
     const Node* ofType(size_t i, OpType type) const;
-    // The only consumer of a tensor that has one producer, or kNoNode.
+    // Returns the only consumer of a tensor that has one producer, or kNoNode.
     size_t onlyConsumer(int id) const;
-    // Whether the node is a Transpose to this order of the axes.
+    // Returns whether the node is a Transpose to this order of the axes.
     bool isTranspose(size_t i, const List& order) const;
-    // A Reshape that keeps the order of the data, with the new extents as an input, or null.
+    // Returns the node when it is a Reshape that keeps the order of the data, with the new extents as an input, or
+    // null.
     const Node* plainReshape(size_t i) const;
-    // A change of layout that keeps the order of the data, or null.
+    // Returns the node when it is a change of layout that keeps the order of the data, or null.
     const Node* plainConvert(size_t i) const;
-    // The values of a short constant of integers, which becomes decisive (NetGraph::decisive).
+    // Returns the values of a short constant of integers, which becomes decisive (NetGraph::decisive).
     std::optional<List> constant(int id) const;
 
   private:

@@ -27,8 +27,8 @@ std::shared_ptr<const ConvolutionContent> contentOf(const Node& product) {
                                                       product.name);
 }
 
-// Whether a tensor is a condition that always holds. Conditions of the main graph, which sessions may write, are
-// integers.
+// Returns whether a tensor is a condition that always holds. Conditions of the main graph, which sessions may write,
+// are integers.
 bool holds(const Nodes& nodes, int id) {
     if (const std::optional<List> values = nodes.constant(id)) return values->front() > 0;
     const Node* made = nodes.ofType(nodes.producer(id), OpType::Const);
@@ -67,7 +67,7 @@ struct LoopProbe {
 };
 constexpr LoopProbe kLoopProbes[] = {{1009, 1013, 1019, 0}, {1021, 1031, 1033, 1}, {1039, 1049, 1051, 517}};
 
-// Whether the loop has a round for each step of the sequence, and each round takes the rows of its step; sets
+// Returns whether the loop has a round for each step of the sequence, and each round takes the rows of its step; sets
 // `backwards`.
 bool takesStepByStep(const Nodes& nodes, const Node& loop, const LoopBody& body, const RecurrentStep& step,
                      const Node& slice, const Sequence& sequence, bool& backwards) {
@@ -80,7 +80,7 @@ bool takesStepByStep(const Nodes& nodes, const Node& loop, const LoopBody& body,
         if (outside(loop.inputs[0]) != List{e.steps}) return false;
         inside.setValues(body.input(0), {e.round});
         for (int at = 2; at < body.inputs(); ++at)
-            if (body.handsOn(at) && outside(loop.inputs[static_cast<size_t>(at)]) == extents)
+            if (body.passesThrough(at) && outside(loop.inputs[static_cast<size_t>(at)]) == extents)
                 inside.setValues(body.input(at), extents);
         if (inside(slice.inputs[2]) != List{e.batch, columns, 1, 1}) return false;
         const std::optional<List> begin = inside(slice.inputs[1]);
@@ -110,7 +110,7 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
 
     const Node* slice = body.nodes.ofType(body.nodes.producer(step->rows), OpType::SliceTf);
     const int products = slice ? body.inputAt(slice->inputs[0]) : -1;
-    if (products < 2 || !body.handsOn(products)) return {};
+    if (products < 2 || !body.passesThrough(products)) return {};
     const std::optional<Sequence> sequence = sequenceOf(nodes, loop->inputs[static_cast<size_t>(products)]);
     auto layer = std::make_shared<LoopedLayer>();
     if (!sequence ||
@@ -143,7 +143,7 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
         if (at == step->state || at == step->cell) continue;
         rewrite.bypassed.push_back(loop->inputs[static_cast<size_t>(at)]);
         const int id = loop->outputs[static_cast<size_t>(at - 2)];
-        if (!body.handsOn(at) || !nodes.consumers(id).empty()) return {};
+        if (!body.passesThrough(at) || !nodes.consumers(id).empty()) return {};
         rewrite.hidden.push_back(id);
     }
     return rewrite;

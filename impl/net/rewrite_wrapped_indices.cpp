@@ -1,5 +1,5 @@
-// Gathers read indices that a converter wrapped into the range of a constant table before the wrapping, so that a wrong
-// index is reported.
+// Where a converter wrapped indices into the range of a constant table, gathers read the indices before the wrapping,
+// so that a wrong index is reported.
 #include "net/net_rewrites.h"
 
 #include "mnn_generated.h"
@@ -26,7 +26,7 @@ class Producers {
         return params && params->shape.rank() == 0 && params->type == DataType::Int32 && params->data &&
                *static_cast<const int32_t*>(params->data) == value;
     }
-    // The producer of this tensor when it is a plain binary operator with one of these codes.
+    // Returns the producer of this tensor when it is a plain binary operator with one of these codes.
     const Node* binary(int id, std::initializer_list<wire::BinaryOpOperation> codes) const {
         const Node* node = producer(id);
         if (!node || node->type != OpType::BinaryOp || !node->params || node->inputs.size() != 2) return nullptr;
@@ -41,7 +41,7 @@ class Producers {
     std::vector<const Node*> producers_;
 };
 
-// The extent of the constant table that a gather reads along its axis; -1 where it is unknown here.
+// Returns the extent of the constant table that a gather reads along its axis; -1 where it is unknown here.
 int64_t tableExtent(const Producers& producers, const Node& gather) {
     const ConstParams* table = producers.constant(gather.inputs[0]);
     if (!table) return -1;

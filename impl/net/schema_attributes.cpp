@@ -29,14 +29,14 @@ const Object& object(int32_t index) {
     return *schema().objects()->Get(static_cast<flatbuffers::uoffset_t>(index));
 }
 
-// The name without its namespace.
+// Returns the name without its namespace.
 const char* shortName(const Object& table) {
     const char* name = table.name()->c_str();
     const char* dot = std::strrchr(name, '.');
     return dot ? dot + 1 : name;
 }
 
-// Arrays that model/structure.cpp leaves in the file, and similar ones.
+// Returns whether a field is an array of weights, which model/structure.cpp may leave in the file, or a similar array.
 bool isWeights(const Field& field) {
     return field.name()->string_view() == "weight" || field.name()->string_view() == "alpha";
 }

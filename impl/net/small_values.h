@@ -1,5 +1,5 @@
-// The contents of small integer tensors that follow from shapes and are moved, added and multiplied: shape arithmetic,
-// computed from the commands of geometry rules without a backend.
+// Shape arithmetic: computes the contents of small integer tensors that follow from shapes. It interprets the moves,
+// sums and products that geometry rules emit, without a backend.
 #pragma once
 #include <deque>
 #include <memory>

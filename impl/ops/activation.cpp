@@ -1,4 +1,5 @@
-// ReLU, ReLU6 (a general clip), PReLU, ELU, Selu and Threshold.
+// ReLU, ReLU6 (a general clip), PReLU (He et al., arXiv 1502.01852), ELU (Clevert et al., arXiv 1511.07289), Selu
+// (Klambauer et al., arXiv 1706.02515) and Threshold.
 #include "ops/activation.h"
 #include "model/wire_access.h"
 #include "ops/binary.h"
@@ -27,7 +28,7 @@ ParamsPtr parsePRelu(const wire::Op& op, const ParseContext& context) {
     const wire::PRelu* table = op.main_as_PRelu();
     const char* name = context.node.name.c_str();
     if (!table || !table->slope() || table->slope()->size() == 0)
-        fail(Status::BadParameter, "op '%s': PReLU without slopes", name);
+        fail(Status::BadParameter, "op '%s': PReLU has no slopes", name);
     auto params = std::make_shared<PReluParams>();
     params->slopes.assign(table->slope()->begin(), table->slope()->end());
     const int64_t stored = static_cast<int64_t>(params->slopes.size());
@@ -65,7 +66,7 @@ void geometryRelu(const OpContext& context) {
     const int32_t value = 0;
     context.geometry.constant(zero, &value);
     auto params = std::make_shared<BinaryParams>();
-    params->code = 9;  // MAXIMUM
+    params->code = kBinaryMaximum;
     ValueCommand command = context.command();
     command.type = OpType::BinaryOp;
     command.params = std::move(params);

@@ -1,6 +1,6 @@
-// Attention without a cache: softmax(scale q k^T + mask) v. A mask is either a tensor that the net added to the scores,
-// or the int32 condition under which it kept them. Without a mask every query sees all keys, as in self-attention that
-// converters write without a mask.
+// Attention: softmax(scale q k^T + mask) v (Vaswani et al., "Attention Is All You Need", arXiv 1706.03762), with or
+// without keys and values that are kept from run to run. Without them a mask is either a tensor that the net added to
+// the scores, or the int32 condition under which it kept them; without a mask every query sees all keys.
 #include "ops/attention.h"
 
 #include <climits>
@@ -31,7 +31,7 @@ AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape&
 
 namespace {
 
-// Calls place(batch, head) for all heads.
+// Returns place(batch, head) for all heads.
 template <typename Place>
 std::vector<size_t> placesOf(const AttentionSizes& sizes, const Place& place) {
     std::vector<size_t> places;
@@ -40,7 +40,7 @@ std::vector<size_t> placesOf(const AttentionSizes& sizes, const Place& place) {
     return places;
 }
 
-// An operand with `heads` of the heads; it lies in memory as [batch][row][head][depth].
+// Returns an operand with `heads` of the heads; it lies in memory as [batch][row][head][depth].
 AttentionOperand operandOf(const AttentionSizes& sizes, int64_t rows, int64_t heads, int64_t depth) {
     AttentionOperand operand;
     operand.rowStep = static_cast<size_t>(heads * depth);
@@ -66,7 +66,7 @@ AttentionStep maskStep(const AttentionSizes& sizes, const Tensor& mask) {
 }
 
 int intExtent(int64_t value, const char* what) {
-    if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld", what, asLong(value));
+    if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld exceeds 2^31 - 1", what, asLong(value));
     return static_cast<int>(value);
 }
 
@@ -105,7 +105,7 @@ namespace {
 ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
     const wire::AttentionParam* table = op.main_as_AttentionParam();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': Attention without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no AttentionParam table", name);
     if (!std::isfinite(table->attnScale())) fail(Status::BadParameter, "op '%s': attnScale is not finite", name);
     if (table->kv_shared_layer_index() >= 0 || (table->kv_shared_layer() && table->kv_shared_layer()->size() != 0))
         fail(Status::NotSupported, "it reads the keys and values of another operator (kv_shared_layer)");
@@ -135,7 +135,7 @@ AttentionSizes keptSizes(const ShapeContext& context) {
         fail(Status::NotSupported, "op '%s': a batch of %lld with kept keys and values is not supported",
              context.name(), asLong(sizes.batch));
     if (sizes.queries != sizes.keys)
-        fail(Status::ComputeSizeError, "op '%s': %lld queries for %lld new keys; there has to be one for each",
+        fail(Status::ComputeSizeError, "op '%s' has %lld queries and %lld new keys, equal numbers are needed",
              context.name(), asLong(sizes.queries), asLong(sizes.keys));
     return sizes;
 }
@@ -153,8 +153,8 @@ void checkKeptMask(const ShapeContext& context, const AttentionSizes& sizes) {
     for (int i = 0; fits && i < rank - 2; ++i) fits = mask.shape[i] == 1;
     if (!fits)
         fail(Status::ComputeSizeError,
-             "op '%s': a mask of %s for %lld queries and at least as many keys; kept keys take a scalar, or a row for "
-             "each query",
+             "op '%s' has a mask of %s, a scalar is needed, or for each of %lld queries a row with at least as many "
+             "keys",
              context.name(), mask.shape.text().c_str(), asLong(sizes.queries));
 }
 
@@ -163,7 +163,7 @@ bool keepsKeys(const Params& params) {
     return attention && attention->kept;
 }
 
-// The mask is broadcast as the addition that it stands for does (ONNX Add, Where).
+// The mask is broadcast as by the operator that it replaces (Add or Where of ONNX).
 void checkMask(const ShapeContext& context, const AttentionSizes& sizes) {
     const Tensor& mask = context.in(3);
     if (mask.type != DataType::Float32 && mask.type != DataType::Int32)
@@ -176,16 +176,15 @@ void checkMask(const ShapeContext& context, const AttentionSizes& sizes) {
     bool fits = rank <= 4;
     for (int i = 0; fits && i < rank; ++i) fits = mask.shape[i] == 1 || mask.shape[i] == scores[4 - rank + i];
     if (!fits)
-        fail(Status::ComputeSizeError, "op '%s': a mask of %s for scores of %s", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': a mask of %s does not fit scores of %s", context.name(),
              mask.shape.text().c_str(), scores.text().c_str());
 }
 
 void shapeAttention(const ShapeContext& context) {
     if (context.inputCount() > 5 || context.outputs.size() != 1)
         fail(Status::NotSupported,
-             "op '%s': Attention with %d inputs and %zu outputs is not supported; it has queries, keys, "
-             "values, "
-             "a mask and sinks",
+             "op '%s': Attention with %d inputs and %zu outputs is not supported; queries, keys, values, a mask and "
+             "sinks are possible",
              context.name(), context.inputCount(), context.outputs.size());
     for (int i = 0; i < context.inputCount(); ++i)
         if (i != 3 && context.in(i).type != DataType::Float32)
@@ -193,11 +192,10 @@ void shapeAttention(const ShapeContext& context) {
                  dataTypeName(context.in(i).type));
     const bool kept = context.node.paramsAs<AttentionParams>().kept;
     if (kept && context.inputCount() != 4)
-        fail(
-            Status::NotSupported,
-            "op '%s': Attention with kept keys and values and %d inputs is not supported; it has queries, keys, values "
-            "and a mask",
-            context.name(), context.inputCount());
+        fail(Status::NotSupported,
+             "op '%s': Attention with kept keys and values and %d inputs is not supported; queries, keys, values and a "
+             "mask are needed",
+             context.name(), context.inputCount());
     const AttentionSizes sizes =
         kept ? keptSizes(context)
              : attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
@@ -206,7 +204,7 @@ void shapeAttention(const ShapeContext& context) {
     else if (context.inputCount() > 3)
         checkMask(context, sizes);
     if (context.inputCount() > 4 && context.in(4).elements() != sizes.heads)
-        fail(Status::ComputeSizeError, "op '%s': sinks of %s for %lld heads", context.name(),
+        fail(Status::ComputeSizeError, "op '%s' has sinks of %s, one for each of %lld heads is needed", context.name(),
              context.in(4).shape.text().c_str(), asLong(sizes.heads));
     const int64_t channels = checkedMul(sizes.heads, sizes.valueDepth, context.name());
     if (context.node.paramsAs<AttentionParams>().packedOutput)

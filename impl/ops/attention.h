@@ -16,10 +16,10 @@ struct AttentionParams : ParamsOf<AttentionParams> {
     bool kept = false;
 };
 
-// The parameters of the command where keys and values are kept: queries [rows][heads][depth], keys
-// [rows][keyHeads][depth] and values [rows][keyHeads][valueDepth] of one run, which are the last ones, and a mask.
-// Query i of the run sees the keys of all earlier runs and of rows 0 to i. A mask that is no scalar is
-// added to the scores instead: its elements lie as [entry][row][key], where the keys are all that are kept.
+// The parameters of the command where keys and values are kept. Its inputs are the queries [rows][heads][depth], keys
+// [rows][keyHeads][depth] and values [rows][keyHeads][valueDepth] of one run, and a mask. Query i of the run sees the
+// keys of all earlier runs and of rows 0 to i. A mask that is no scalar is added to the scores instead: its elements
+// lie as [entry][row][key], where the keys are all that are kept.
 struct KeptAttentionForm : ParamsOf<KeptAttentionForm> {
     int tensor = 0;  // the number of the operator's output
     int rows = 0, heads = 0, keyHeads = 0, depth = 0, valueDepth = 0;
@@ -33,15 +33,16 @@ struct KeptAttentionForm : ParamsOf<KeptAttentionForm> {
     }
 };
 
-// Queries [batch][queries][heads][depth], keys [batch][keys][keyHeads][depth], values
-// [batch][keys][keyHeads][valueDepth]. Head h reads key head h / (heads / keyHeads).
+// The operands are queries [batch][queries][heads][depth], keys [batch][keys][keyHeads][depth] and values
+// [batch][keys][keyHeads][valueDepth]. Head h reads key head h / (heads / keyHeads) (Ainslie et al., "GQA", arXiv
+// 2305.13245).
 struct AttentionSizes {
     int64_t batch = 0, queries = 0, keys = 0, heads = 0, keyHeads = 0, depth = 0, valueDepth = 0;
 };
 // Throws ComputeSizeError naming `what` when the operands do not fit.
 AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape& value, const char* what);
 
-// The parameters of the command. `mask`, `sinks`: null where there are none. Throws Error naming `what`.
+// Returns the parameters of the command. `mask`, `sinks`: null where there are none. Throws Error naming `what`.
 std::shared_ptr<const AttentionForm> attentionForm(const AttentionParams& params, const AttentionSizes& sizes,
                                                    const Tensor* mask, const Tensor* sinks, const char* what);
 

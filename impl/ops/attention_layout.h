@@ -21,8 +21,8 @@ struct AttentionOperand {
     bool operator==(const AttentionOperand&) const = default;
 };
 
-// Elements of a mask's row for neighbouring keys, from this key to that of the next run: element `place` for all of
-// them, or (step 1) the elements from there on.
+// The elements of a mask's row for neighbouring keys, from this key to the key of the next run: element `place` for all
+// of them (step 0), or the elements from `place` on (step 1).
 struct AttentionRun {
     int32_t key = 0, place = 0, step = 0;
 
@@ -53,7 +53,8 @@ struct AttentionLayout {
     int queries = 0, keys = 0, depth = 0, valueDepth = 0;
     float scale = 1;  // factor of the scores before their softmax, after all steps
     AttentionOperand q, k, v, out;
-    // Each row holds one component for all queries (or keys), instead of the components of one of them.
+    // A transposed operand has a row for each component with all queries (or keys), instead of a row for each query (or
+    // key).
     bool queriesTransposed = false, keysTransposed = false, valuesTransposed = false, outTransposed = false;
     std::vector<AttentionStep> steps;  // kMaxAttentionSteps at most
     bool hasSinks = false;

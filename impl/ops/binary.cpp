@@ -14,7 +14,7 @@ namespace {
 ParamsPtr parseBinary(const wire::Op& op, const ParseContext& context) {
     const wire::BinaryOp* table = op.main_as_BinaryOp();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': BinaryOp without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no BinaryOp table", name);
     const ModelSource source = context.model.sourceType();
     auto params = std::make_shared<BinaryParams>();
     params->code = static_cast<int>(table->opType());
@@ -34,7 +34,9 @@ ParamsPtr parseBinary(const wire::Op& op, const ParseContext& context) {
 }
 
 bool isComparison(int code) {
-    return code == 10 || code == 11 || code == 12 || code == 15 || code == 16 || code == 22;
+    constexpr int kEqual = 15, kNotEqual = 22;
+    return code == kBinaryGreater || code == kBinaryGreaterEqual || code == kBinaryLess || code == kBinaryLessEqual ||
+           code == kEqual || code == kNotEqual;
 }
 
 bool isFloat(DataType type) {
@@ -100,7 +102,7 @@ void emitBinary(const OpContext& context, int code, bool relu, Tensor* a, Tensor
     context.geometry.emit(std::move(command));
 }
 
-// A tensor with a single float.
+// Returns a tensor with a single float.
 Tensor* number(const OpContext& context, float value) {
     Tensor* tensor = context.geometry.temporary(Shape{}, DataType::Float32, context.out(0).format);
     context.geometry.constant(tensor, &value);
@@ -140,7 +142,7 @@ double binaryFlops(const ShapeContext& context) {
 ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
     const wire::Eltwise* table = op.main_as_Eltwise();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': Eltwise without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no Eltwise table", name);
     constexpr int kCodes[] = {kBinaryMul, kBinaryAdd, kBinaryMaximum, kBinarySub};  // PROD, SUM, MAXIMUM, SUB
     const int type = static_cast<int>(table->type());
     if (type < 0 || type > 3) fail(Status::BadParameter, "op '%s': Eltwise type %d is unknown (0..3)", name, type);
@@ -161,8 +163,8 @@ ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
                                                             [](float value) { return value == 0; });
     if (first) params->coeff.resize(context.node.inputs.size());
     if (params->coeff.size() != context.node.inputs.size())
-        fail(Status::BadParameter, "op '%s': %zu coefficients for %zu inputs", name, params->coeff.size(),
-             context.node.inputs.size());
+        fail(Status::BadParameter, "op '%s' has %zu coefficients for %zu inputs, one for each is needed", name,
+             params->coeff.size(), context.node.inputs.size());
     return params;
 }
 
@@ -185,7 +187,7 @@ void shapeEltwise(const ShapeContext& context) {
     context.set(0, context.in(0).shape);
 }
 
-// The inputs of a sum, multiplied by factors other than 1, and without inputs whose factor is 0.
+// Returns the inputs of a sum, multiplied by factors other than 1, and without inputs whose factor is 0.
 std::vector<Tensor*> terms(const OpContext& context, const EltwiseParams& params) {
     std::vector<Tensor*> result;
     const Tensor& out = context.out(0);
@@ -222,7 +224,7 @@ void lowerEltwise(const OpContext& context) {
 }  // namespace
 
 int currentBinaryCode(int code) {
-    constexpr int kMaxTemp = 4, kMinTemp = 5;
+    constexpr int kMaxTemp = 4, kMinTemp = 5;  // MAX_TEMP and MIN_TEMP of BinaryOpOperation (schema/mnn.fbs)
     if (code == kBinaryDiv) return kBinaryRealDiv;
     if (code == kMaxTemp) return kBinaryMaximum;
     return code == kMinTemp ? kBinaryMinimum : code;

@@ -31,7 +31,7 @@ enum BinaryCode : int {
 // command FLOORMOD has the sign of the divisor over floats and of the dividend over integers, MOD the other way round.
 enum class ModRule { AsCommands, Onnx, TensorFlow };
 ModRule modRule(ModelSource source);
-// The number in a command for operands of this type.
+// Returns the number in a command for operands of this type.
 int commandBinaryCode(int code, ModRule rule, DataType type);
 // Converts a number that old writers used to the present one. (Files from ONNX use kBinaryDiv for the mean of two.)
 int currentBinaryCode(int code);

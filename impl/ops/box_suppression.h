@@ -28,12 +28,12 @@ struct ByScore {
     }
 };
 
-// Selects from `candidates`, which are indices of boxes with the best first, those that overlap no selected one by more
-// than `limit`, `most` at most. They end up at the front; returns their number.
-inline int64_t suppressBoxes(const float* boxes, int32_t* candidates, int64_t count, int64_t most, float limit,
+// Selects from `candidates`, which are indices of boxes with the best first, those that overlap no selected box by more
+// than `limit`, and at most `maxKept`. Moves them to the front and returns their number.
+inline int64_t suppressBoxes(const float* boxes, int32_t* candidates, int64_t count, int64_t maxKept, float limit,
                              float extra) noexcept {
     int64_t kept = 0;
-    for (int64_t i = 0; i < count && kept < most; ++i) {
+    for (int64_t i = 0; i < count && kept < maxKept; ++i) {
         const float* box = boxes + int64_t{candidates[i]} * 4;
         bool keep = true;
         for (int64_t k = 0; keep && k < kept; ++k)

@@ -1,12 +1,12 @@
-// Lowering around operators that need their channel in axis 1.
-// NHWC tensors of every rank above 1 have their channel last; a transpose is one region of three axes.
+// Transposes around operators that need their channel in axis 1. NHWC tensors of every rank above 1 have their channel
+// last; a transpose is one region of three axes.
 #include "ops/channel_first.h"
 
 namespace mnnc {
 
 namespace {
 
-// [n, outer, inner] -> [n, inner, outer]
+// Returns the region that copies [n, outer, inner] to [n, inner, outer].
 Region transposeRegion(int64_t batch, int64_t outer, int64_t inner) {
     Region region;
     const int64_t slice = checkedMul(outer, inner, "transposed slice");

@@ -5,17 +5,16 @@
 
 namespace mnnc {
 
-// The extents of a tensor in the order [n, c, spatial...]. Throws ComputeSizeError naming `what` below
-// rank 2.
+// Returns the extents of a tensor in the order [n, c, spatial...]. Throws ComputeSizeError naming `what` below rank 2.
 Shape channelFirstShape(const Tensor& tensor, const char* what);
 
-// The extents [n, c, spatial...] in the order of a format.
+// Returns the extents [n, c, spatial...] in the order of a format.
 Shape shapeInFormat(const Shape& channelFirst, Format format);
 
 // `tensor` itself, or its channel-first copy when its format is NHWC.
 Tensor* channelFirstInput(const OpContext& context, Tensor* tensor);
 
-// A tensor for the channel-first result of `output`: the output itself unless its format is NHWC.
+// Returns a tensor for the channel-first result of `output`: the output itself unless its format is NHWC.
 Tensor* channelFirstOutput(const OpContext& context, Tensor* output);
 // Moves the result in the tensor of channelFirstOutput() to the output.
 void finishOutput(const OpContext& context, Tensor* output, Tensor* channelFirst);

@@ -47,7 +47,7 @@ int cosineAxis(const ShapeContext& context) {
 void shapeCosine(const ShapeContext& context) {
     requireFloatOperands(context);
     if (!(context.in(0).shape == context.in(1).shape))
-        fail(Status::ComputeSizeError, "op '%s': vectors of %s and of %s", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': its inputs are %s and %s, equal shapes are needed", context.name(),
              context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
     Shape out = context.in(0).shape;
     out.erase(cosineAxis(context));

@@ -1,4 +1,4 @@
-// Im2Col: every patch of an image becomes a column. Col2Im: adds the patches that columns hold.
+// Im2Col: every patch of an image becomes a column. Col2Im: adds the patches in columns to an image.
 #include "ops/columns.h"
 
 #include <algorithm>
@@ -53,8 +53,9 @@ ParamsPtr parsePatches(const wire::Op& op, const ParseContext& context) {
         constexpr int64_t kMax = 1 << 20, kMaxColumnPad = 1 << 28;
         if (std::min({axis.kernel, axis.stride, axis.dilate}) < 1 ||
             std::max({axis.kernel, axis.stride, axis.dilate}) > kMax)
-            fail(Status::BadParameter, "op '%s': a kernel extent of %lld, a stride of %lld, a dilation of %lld", name,
-                 asLong(axis.kernel), asLong(axis.stride), asLong(axis.dilate));
+            fail(Status::BadParameter,
+                 "op '%s': a kernel extent is %lld, a stride %lld and a dilation %lld; 1 to %lld are possible", name,
+                 asLong(axis.kernel), asLong(axis.stride), asLong(axis.dilate), asLong(kMax));
         if (std::max(std::abs(axis.begin), std::abs(axis.end)) > kMaxColumnPad)
             fail(Status::BadParameter, "op '%s': pads of %lld and %lld are too large", name, asLong(axis.begin),
                  asLong(axis.end));
@@ -116,7 +117,7 @@ void geometryIm2Col(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {image}, builder.take(), context.node.name);
 }
 
-// The columns' shape [n, c * taps, patches]; columns of rank 2 belong to one image.
+// Returns the columns' shape [n, c * taps, patches]; columns of rank 2 belong to one image.
 Shape columnsShape(const ShapeContext& context) {
     Shape columns = context.in(0).shape;
     if (columns.rank() == 2) columns.insert(0, 1);

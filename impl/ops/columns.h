@@ -14,7 +14,7 @@ struct Col2ImParams : ParamsOf<Col2ImParams> {
     int64_t padTop = 0, padLeft = 0;
 };
 
-// The patches whose tap at `offset` (dilated position minus padding) lies inside of an axis: first to before last.
+// The patches whose tap at `offset` (dilated position minus padding) lies inside of an axis: first to last - 1.
 struct PatchRange {
     int64_t first, last;
 };

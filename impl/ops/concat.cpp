@@ -38,7 +38,8 @@ void setJoined(const ShapeContext& context, const Shape& shape) {
     context.set(0, shape, context.in(last).type, context.in(0).format);
 }
 
-// The input that states the extents beside the axis: the first one that has elements along the axis, or the first one.
+// Returns the input that states the extents beside the axis: the first one that has elements along the axis, or the
+// first one.
 int referenceInput(const ShapeContext& context) {
     const int rank = context.in(0).shape.rank(), axis = axisOf(context, rank);
     for (int i = 0; i < context.inputCount(); ++i) {
@@ -58,7 +59,7 @@ void shapeConcat(const ShapeContext& context) {
         // An input of lower rank gets extents of 1 at its end: converted losses join 1 to 1x1.
         bool fits = other.rank() <= shape.rank();
         for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other.at(k) == shape[k];
-        // Models rely on it, as onnxruntime joins them: an input without elements along the axis fits with any others.
+        // An input without elements along the axis fits any others, as in ONNX Runtime: models rely on it.
         if (!fits && other.rank() == shape.rank() && other[axis] == 0) continue;
         if (!fits)
             fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be joined to %s along axis %d",
@@ -113,8 +114,8 @@ ParamsPtr parseSlice(const wire::Op& op, const ParseContext& context) {
 std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<int64_t>& points, int64_t extent,
                                 size_t outputs) {
     if (points.size() + 1 < outputs)
-        fail(Status::ComputeSizeError, "op '%s': %zu cut positions for %zu outputs", context.name(), points.size(),
-             outputs);
+        fail(Status::ComputeSizeError, "op '%s' has %zu cut positions, too few for %zu outputs", context.name(),
+             points.size(), outputs);
     std::vector<int64_t> lengths;
     int64_t last = 0;
     for (size_t i = 0; i < outputs; ++i) {
@@ -128,15 +129,16 @@ std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<i
 std::vector<int64_t> sizedLengths(const ShapeContext& context, std::vector<int64_t> sizes, int64_t extent,
                                   size_t outputs) {
     if (sizes.size() < outputs)
-        fail(Status::ComputeSizeError, "op '%s': %zu sizes for %zu outputs", context.name(), sizes.size(), outputs);
+        fail(Status::ComputeSizeError, "op '%s' has %zu sizes, too few for %zu outputs", context.name(), sizes.size(),
+             outputs);
     int64_t sum = 0;
     int64_t* open = nullptr;
     for (int64_t& size : sizes) {
         if (size >= 0) {
             sum = checkedAdd(sum, size, context.name());
         } else if (size != -1 || open) {
-            fail(Status::ComputeSizeError, "op '%s': the sizes hold %lld%s", context.name(), asLong(size),
-                 open ? " and another open one" : "");
+            fail(Status::ComputeSizeError, "op '%s': a size is %lld%s", context.name(), asLong(size),
+                 open ? ", and another size is open" : ", at least -1 is needed");
         } else {
             open = &size;
         }
@@ -161,8 +163,8 @@ std::vector<int64_t> sliceLengths(const ShapeContext& context, int64_t extent) {
         // https://onnx.ai/onnx/operators/onnx__Split.html
         const int64_t length = points.empty() ? ceilDiv(extent, n) : points[0];
         if (points.empty() && checkedMul(length, n - 1, context.name()) > extent)
-            fail(Status::ComputeSizeError, "op '%s': %zu parts of %lld elements", context.name(), outputs,
-                 asLong(extent));
+            fail(Status::ComputeSizeError, "op '%s': %lld elements cannot be split into %zu parts", context.name(),
+                 asLong(extent), outputs);
         std::vector<int64_t> lengths;
         for (int64_t left = extent; lengths.size() < outputs; left -= lengths.back())
             lengths.push_back(std::min(length, left));
@@ -171,7 +173,7 @@ std::vector<int64_t> sliceLengths(const ShapeContext& context, int64_t extent) {
     int64_t length = extent / n;
     if (!points.empty() && params->source == NetSource::TENSORFLOW) {
         if (points[0] <= 0)
-            fail(Status::BadParameter, "op '%s': a split into %lld parts, at least 1 is needed", context.name(),
+            fail(Status::BadParameter, "op '%s' splits into %lld parts, at least 1 is needed", context.name(),
                  asLong(points[0]));
         length = extent / points[0];
     }
@@ -199,7 +201,7 @@ void shapeUnpack(const ShapeContext& context) {
     Shape shape = context.in(0).shape;
     const int axis = axisOf(context, shape.rank());
     if (static_cast<int64_t>(context.outputs.size()) > shape[axis])
-        fail(Status::ComputeSizeError, "op '%s': %zu outputs from axis %d of %s", context.name(),
+        fail(Status::ComputeSizeError, "op '%s' has %zu outputs, more than axis %d of %s has elements", context.name(),
              context.outputs.size(), axis, shape.text().c_str());
     shape.erase(axis);
     for (size_t i = 0; i < context.outputs.size(); ++i) context.set(static_cast<int>(i), shape);

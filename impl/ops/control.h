@@ -28,8 +28,8 @@ struct WhileParams : ParamsOf<WhileParams> {
     NameLists updates;                       // {output, formal input it replaces}
 };
 
-// Whether the session runs subgraphs for a node. While also has a form without them, LoopParam, which is a separate
-// command (region_loop.cpp).
+// Returns whether the session runs subgraphs for a node. While also has a form without them, LoopParam, which is a
+// separate command (region_loop.cpp).
 inline bool runsSubgraphs(const Node& node) {
     return node.type == OpType::If || (node.type == OpType::While && node.paramsIf<WhileParams>());
 }

@@ -1,5 +1,5 @@
-// Extents, begin pads and groups of convolutions, on which shape rules and executions must agree. Some rules look odd
-// (VALID with an offset), but models were made for them.
+// Computes the extents, begin pads and groups of convolutions, on which shape rules and executions must agree. Some
+// rules look odd (VALID with an offset), but models were made for them.
 #include <algorithm>
 #include <limits>
 
@@ -43,7 +43,7 @@ int64_t beginPad(const AxisRule& a, int64_t out, bool transposed, ConvPad mode) 
     return std::max<int64_t>(0, covered - (transposed ? out : a.in)) / 2;
 }
 
-// The number of groups that tensor weights imply: the number of weights gives the channels of one group.
+// Returns the number of groups that tensor weights imply: the number of weights gives the channels of one group.
 int64_t groupsOfTensor(int64_t elements, int64_t rows, int64_t taps, int64_t channels, const char* name) {
     const int64_t unit = checkedMul(rows, taps, name);
     const int64_t perGroup = unit > 0 && elements % unit == 0 ? elements / unit : 0;
@@ -96,10 +96,13 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
             fail(Status::ComputeSizeError, "%s: a kernel of %lld x %lld cannot be used", name, asLong(w.kh),
                  asLong(w.kw));
     }
-    if (w.oc < 1) fail(Status::ComputeSizeError, "%s: %lld output channels", name, asLong(w.oc));
+    if (w.oc < 1)
+        fail(Status::ComputeSizeError, "%s: the operator has %lld output channels, at least 1 is needed", name,
+             asLong(w.oc));
     requireInt(w.oc, "output channel count", name);
     if (depthwise && w.oc != w.ic)
-        fail(Status::ComputeSizeError, "%s: a depthwise operator with %lld input and %lld output channels", name,
+        fail(Status::ComputeSizeError,
+             "%s: a depthwise operator has %lld input and %lld output channels, equal numbers are needed", name,
              asLong(w.ic), asLong(w.oc));
 
     const int64_t taps = checkedMul(w.kh, w.kw, name);
@@ -120,8 +123,8 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
     w.weightCount = checkedMul(checkedMul(w.oc, w.ic / w.groups, name), taps, name);
     const int64_t given = weight ? weight->elements() : params.storedWeights;
     if (given >= 0 && given != w.weightCount)
-        fail(weight ? Status::ComputeSizeError : Status::BadWeights, "%s: %lld weights where %lld are needed", name,
-             asLong(given), asLong(w.weightCount));
+        fail(weight ? Status::ComputeSizeError : Status::BadWeights,
+             "%s: the operator has %lld weights, %lld are needed", name, asLong(given), asLong(w.weightCount));
 
     // Kernels address a window with 32-bit offsets.
     constexpr int64_t kMaxWindow = 1 << 24;

@@ -49,10 +49,12 @@ ConvInt8Info parseInt8(const wire::Convolution2D& table, OpType type, const char
         results = info.min <= info.max && (info.floatOutput || quan->outputDataType() == wire::DataType::DT_INT8);
     }
     if (isInt8Convolution(type) && !results)
-        fail(Status::BadParameter, "%s: int8 results between %d and %d, stored as type %d", name, info.min, info.max,
-             static_cast<int>(table.symmetricQuan()->outputDataType()));
+        fail(Status::BadParameter,
+             "%s: int8 results are clamped to %d and %d and have type %d, an ascending range and int8 or float are "
+             "needed",
+             name, info.min, info.max, static_cast<int>(table.symmetricQuan()->outputDataType()));
     if (isInt8Convolution(type) && !info.codes)
-        fail(Status::NotSupported, "%s: an int8 convolution whose weights are not codes with a scale per channel",
+        fail(Status::NotSupported, "%s: the weights of an int8 convolution are not codes with a scale per channel",
              name);
     info.codes &= results;
     return info;
@@ -143,7 +145,7 @@ bool readsCodes(const ShapeContext& context) {
     return context.in(0).type == DataType::Int8 && !isInt8Convolution(context.node.type);
 }
 
-// The scale of an input for which readsCodes() is true.
+// Returns the scale of an input for which readsCodes() is true.
 TensorQuant meaningOf(const ShapeContext& context) {
     const Tensor& x = context.in(0);
     if (x.quant.known()) return x.quant;
@@ -151,8 +153,7 @@ TensorQuant meaningOf(const ShapeContext& context) {
     if (info.scaleIn > 0 && std::isfinite(info.scaleIn))
         return {info.scaleIn, static_cast<float>(info.zeroIn), -128, 127};
     fail(Status::NotSupported,
-         "%s: its input '%s' is int8, and the file gives no scale for it (converters lose that of int8 "
-         "inputs)",
+         "%s: its input '%s' is int8, and the file gives no scale for it (converters lose the scale of int8 inputs)",
          context.name(), x.name.c_str());
 }
 
@@ -170,8 +171,8 @@ void convolutionShape(const ShapeContext& context) {
             fail(Status::BadType, "%s: input %d is %s, %s is needed", context.name(), i,
                  dataTypeName(context.in(i).type), dataTypeName(needed));
     if (tensors > 2 && context.in(2).elements() != w.oc)
-        fail(Status::ComputeSizeError, "%s: a bias of %lld values for %lld output channels", context.name(),
-             asLong(context.in(2).elements()), asLong(w.oc));
+        fail(Status::ComputeSizeError, "%s: the bias has %lld values, one for each of %lld output channels is needed",
+             context.name(), asLong(context.in(2).elements()), asLong(w.oc));
     Shape out = channelFirstShape(context.in(0), context.name());
     out[1] = w.oc;
     if (out.rank() > 2) out[2] = w.oh;
@@ -237,13 +238,13 @@ constexpr OpDef convolutionDef(OpType type) {
 
 namespace {
 
-// The values of all parts, one after the other; `read` returns those of one.
+// Returns the values of all parts one after another; `read` returns the values of one part.
 template <typename Read>
 FloatView joinParts(const ConvParams& params, int64_t outputChannels, const char* name, const Read& read) {
     const auto count = static_cast<int64_t>(params.parts.size());
     if (outputChannels % count != 0)
-        fail(Status::BadWeights, "%s: %lld output channels in %lld groups", name, asLong(outputChannels),
-             asLong(count));
+        fail(Status::BadWeights, "%s: %lld output channels cannot be divided into %lld groups", name,
+             asLong(outputChannels), asLong(count));
     std::vector<float> all;
     for (const auto& part : params.parts) {
         const FloatView values = read(*part, outputChannels / count);
@@ -274,7 +275,8 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
             return part.weights(each, channels, name);
         });
         if (expectedCount >= 0 && static_cast<int64_t>(all.size()) != expectedCount)
-            fail(Status::BadWeights, "%s: %zu weights where %lld are needed", name, all.size(), asLong(expectedCount));
+            fail(Status::BadWeights, "%s: the operator has %zu weights, %lld are needed", name, all.size(),
+                 asLong(expectedCount));
         return all;
     }
     if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
@@ -313,8 +315,8 @@ FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
 FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) const {
     const wire::QuantizedFloatParam& quan = *table->symmetricQuan();
     if (quan.bias()->size() != outputChannels || quan.scale()->size() != outputChannels)
-        fail(Status::BadWeights, "%s: %u int8 biases and %u scales for %lld outputs", name, quan.bias()->size(),
-             quan.scale()->size(), asLong(outputChannels));
+        fail(Status::BadWeights, "%s: the operator has %u int8 biases and %u scales, %lld of each are needed", name,
+             quan.bias()->size(), quan.scale()->size(), asLong(outputChannels));
     return {{quan.bias()->begin(), quan.bias()->end()}, {quan.scale()->begin(), quan.scale()->end()}};
 }
 

@@ -50,25 +50,25 @@ struct ConvParams : ParamsOf<ConvParams> {
     const wire::Convolution2D* table = nullptr;
     int64_t storedWeights = -1;  // the number of weights in the file; -1: none, or known only after decoding
 
-    // A group convolution that was put together from these, one per group in order (op and table are null then); empty:
-    // it is one operator of the file.
+    // The convolutions of the file that a rewrite joined to this one, one per group in order (op and table are null
+    // then); empty: the convolution is one operator of the file.
     std::vector<std::shared_ptr<const ConvParams>> parts;
 
-    // The number of the operator's inputs without the output shape of a deconvolution: 1, or 2 to 3 with weights as
-    // tensors. (A command of the operator has no output-shape input.)
+    // Returns the number of the operator's inputs without the output shape of a deconvolution: 1, or 2 to 3 with
+    // weights as tensors. (A command of the operator has no output-shape input.)
     int tensorInputs(size_t inputCountOfOp) const {
         return static_cast<int>(inputCountOfOp) - (hasOutputShape ? 1 : 0);
     }
     int64_t modelBytes() const;  // of the whole model and its file of weights; 0: no model
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
-    // The same in pieces.
+    // The same weights, read in pieces.
     FloatSource weightSource(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
-    // The weights as the codes that the file stores; quantizedForm() is empty where they are stored otherwise, or come
-    // from several operators.
+    // Returns the weights as the codes that the file stores; quantizedForm() is empty where they are stored otherwise,
+    // or come from several operators.
     std::optional<QuantizedForm> quantizedForm(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     QuantizedWeights quantizedWeights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
-    // The same in parts.
+    // The same codes, read in parts.
     QuantizedSource quantizedSource(int64_t expectedCount, int64_t outputChannels, const char* name) const;
 
     ConvInt8Info int8;
@@ -78,7 +78,7 @@ struct ConvParams : ParamsOf<ConvParams> {
     WeightFiles files() const;
 };
 
-// Whether two convolutions differ in nothing but their weights and biases.
+// Returns whether two convolutions differ in nothing but their weights and biases.
 inline bool sameButWeights(const ConvParams& a, const ConvParams& b) {
     return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
            a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padMode == b.padMode && a.padX == b.padX &&

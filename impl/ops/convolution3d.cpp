@@ -91,7 +91,7 @@ int64_t outputExtent(const Axis& a, ConvPad mode, bool transposed) {
     return padded < a.effective() ? 0 : (padded - a.effective()) / a.stride + 1;
 }
 
-// SAME as frameworks define it: the smaller half first.
+// Returns the begin pad of SAME as frameworks define it: the smaller half comes first.
 int64_t sameBegin(const Axis& a, int64_t out, bool transposed) {
     const int64_t total =
         transposed ? (a.in - 1) * a.stride + a.effective() - out : (out - 1) * a.stride + a.effective() - a.in;
@@ -163,7 +163,7 @@ Conv3dWindow conv3dWindow(const Conv3dParams& p, const Shape& input, const char*
     w.weightCount = checkedMul(w.oc, w.ic / w.groups, name);
     for (const int extent : p.kernel) w.weightCount = checkedMul(w.weightCount, extent, name);
     if (p.storedWeights >= 0 && p.storedWeights != w.weightCount)
-        fail(Status::BadWeights, "%s: %lld weights where %lld are needed", name, asLong(p.storedWeights),
+        fail(Status::BadWeights, "%s: the operator has %lld weights, %lld are needed", name, asLong(p.storedWeights),
              asLong(w.weightCount));
     // Kernels address a window with 32-bit offsets.
     constexpr int64_t kMaxWindow = 1 << 24;
@@ -203,7 +203,7 @@ FloatView Conv3dParams::weights(int64_t expectedCount, int64_t outputChannels, c
         if (model) model->readingWeights(expectedCount * static_cast<int64_t>(sizeof(float)));
         FloatView stored = convolution3dArrays(*table, files(), name).first;
         if (static_cast<int64_t>(stored.size()) != expectedCount)
-            fail(Status::BadWeights, "%s: %zu weights where %lld are needed", name, stored.size(),
+            fail(Status::BadWeights, "%s: the operator has %zu weights, %lld are needed", name, stored.size(),
                  asLong(expectedCount));
         return stored;
     }
@@ -223,8 +223,8 @@ FloatView Conv3dParams::bias(int64_t outputChannels, const char* name) const {
         FloatView stored = convolution3dArrays(*table, files(), name).second;
         if (stored.empty()) return FloatView::own(std::move(sum));
         if (static_cast<int64_t>(stored.size()) != outputChannels)
-            fail(Status::BadWeights, "%s: %zu bias values for %lld outputs", name, stored.size(),
-                 asLong(outputChannels));
+            fail(Status::BadWeights, "%s: the bias has %zu values, one for each of %lld outputs is needed", name,
+                 stored.size(), asLong(outputChannels));
         return stored;
     }
     for (const auto& tap : depthTaps) {

@@ -30,12 +30,13 @@ struct Conv3dParams : ParamsOf<Conv3dParams> {
     const wire::Convolution3D* table = nullptr;
     int64_t storedWeights = -1;  // the number of weights in the file; -1: known only after decoding
 
-    // A convolution that was put together from these, one for each tap in depth; otherwise empty. op and table are null
-    // then.
+    // The convolutions of the file that a rewrite joined to this one, one for each tap in depth (op and table are null
+    // then); empty: the convolution is one operator of the file.
     std::vector<std::shared_ptr<const ConvParams>> depthTaps;
 
     int64_t modelBytes() const;  // of the whole model and its file of weights
-    // [oc][ic/group][kd][kh][kw]; for a transposed convolution [ic][oc/group][kd][kh][kw]. Throws BadWeights.
+    // Returns the weights [oc][ic/group][kd][kh][kw]; for a transposed convolution [ic][oc/group][kd][kh][kw]. Throws
+    // BadWeights.
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
 

@@ -1,4 +1,4 @@
-// Dequantize and DynamicQuant.
+// Dequantize and DynamicQuant: parameters and shape rules.
 #include "ops/dequantize.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ ParamsPtr parseDequantize(const wire::Op& op, const ParseContext& context) {
     }
     if (mode < 0 || mode > 2) fail(Status::BadParameter, "op '%s': mode %d is unknown", name, mode);
     if (context.node.inputs.size() < 3)
-        fail(Status::BadParameter, "op '%s': %zu inputs; values, minimum and maximum are needed", name,
+        fail(Status::BadParameter, "op '%s' has %zu inputs; values, minimum and maximum are needed", name,
              context.node.inputs.size());
     params->mode = static_cast<DequantMode>(mode);
     return params;
@@ -53,7 +53,8 @@ void shapeDequantize(const ShapeContext& context) {
     context.set(0, context.in(0).shape, DataType::Float32, context.in(0).format);
 }
 
-// Codes, their scale and their zero point, as in DynamicQuantizeLinear of ONNX, less 128.
+// The outputs are codes, their scale and their zero point, as of ONNX's DynamicQuantizeLinear; codes and zero point are
+// smaller by 128.
 void shapeDynamicQuant(const ShapeContext& context) {
     if (context.in(0).type != DataType::Float32)
         fail(Status::BadType, "op '%s': its input is %s, float32 is needed", context.name(),

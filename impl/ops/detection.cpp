@@ -1,4 +1,5 @@
-// DetectionPostProcess (TFLite), PriorBox (Caffe SSD) and Proposal (Faster R-CNN): parameters and shape rules.
+// DetectionPostProcess (TFLite), PriorBox (SSD, Liu et al., arXiv 1512.02325) and Proposal (Faster R-CNN, Ren et al.,
+// arXiv 1506.01497): parameters and shape rules.
 #include "ops/detection.h"
 
 #include <cmath>
@@ -67,11 +68,11 @@ void shapePostProcess(const ShapeContext& context) {
         fail(Status::ComputeSizeError,
              "op '%s': box encodings %s, scores %s of %lld classes and anchors %s do not fit together", context.name(),
              codes.text().c_str(), scores.text().c_str(), asLong(p.classes), anchors.text().c_str());
-    const int64_t most = checkedMul(p.maxDetections, p.classesPerBox, "detections");
+    const int64_t detections = checkedMul(p.maxDetections, p.classesPerBox, "detections");
     const Format format = context.in(0).format;
-    context.set(0, checkedShape({codes[0], most, 4}, context.name()), DataType::Float32, format);
-    context.set(1, Shape{codes[0], most}, DataType::Float32, format);
-    context.set(2, Shape{codes[0], most}, DataType::Float32, format);
+    context.set(0, checkedShape({codes[0], detections, 4}, context.name()), DataType::Float32, format);
+    context.set(1, Shape{codes[0], detections}, DataType::Float32, format);
+    context.set(2, Shape{codes[0], detections}, DataType::Float32, format);
     context.set(3, Shape{codes[0]}, DataType::Float32, format);
 }
 
@@ -80,7 +81,8 @@ std::vector<float> sizesOf(const flatbuffers::Vector<float>* list, const char* w
     if (list) values.assign(list->begin(), list->end());
     for (const float value : values)
         if (!std::isfinite(value) || value <= 0)
-            fail(Status::BadParameter, "op '%s': %s has a value of %g", name, what, static_cast<double>(value));
+            fail(Status::BadParameter, "op '%s': %s has the value %g, finite values above 0 are needed", name, what,
+                 static_cast<double>(value));
     return values;
 }
 
@@ -98,21 +100,22 @@ ParamsPtr parsePriorBox(const wire::Op& op, const ParseContext& context) {
     p->minSizes = sizesOf(table->minSizes(), "minSizes", name);
     p->maxSizes = sizesOf(table->maxSizes(), "maxSizes", name);
     if (p->minSizes.empty() || (!p->maxSizes.empty() && p->maxSizes.size() != p->minSizes.size()))
-        fail(Status::BadParameter, "op '%s': %zu maxSizes for %zu minSizes", name, p->maxSizes.size(),
-             p->minSizes.size());
+        fail(Status::BadParameter,
+             "op '%s' has %zu maxSizes and %zu minSizes; minSizes and as many maxSizes, or none, are needed", name,
+             p->maxSizes.size(), p->minSizes.size());
     p->ratios = {1};
     constexpr size_t kMaxRatios = 4096;  // bounds the search for equal ratios
     for (const float ratio : sizesOf(table->aspectRatios(), "aspectRatios", name)) {
         if (contains(p->ratios, ratio)) continue;
         if (p->ratios.size() >= kMaxRatios)
-            fail(Status::BadParameter, "op '%s': more than %zu aspectRatios", name, kMaxRatios);
+            fail(Status::BadParameter, "op '%s' has more than %zu aspectRatios", name, kMaxRatios);
         p->ratios.push_back(ratio);
         if (table->flip()) p->ratios.push_back(1.0f / ratio);
     }
     const auto* variances = table->variances();
     const uint32_t given = variances ? variances->size() : 0;
     if (given != 0 && given != 1 && given != 4)
-        fail(Status::BadParameter, "op '%s': %u variances, 0, 1 or 4 are possible", name, given);
+        fail(Status::BadParameter, "op '%s' has %u variances; 0, 1 or 4 are possible", name, given);
     for (uint32_t i = 0; given > 0 && i < 4; ++i)
         p->variances[i] = finite(variances->Get(given == 4 ? i : 0), "a variance", name);
     p->offset = finite(table->offset(), "offset", name);
@@ -142,7 +145,7 @@ std::vector<float> anchorFactors(const wire::Blob* blob, const char* what, const
     return sizesOf(blob ? blob->float32s() : nullptr, what, name);
 }
 
-// Corners as in generate_anchors.py of py-faster-rcnn, for the same boxes around the same centres.
+// The anchors are those of generate_anchors.py of py-faster-rcnn.
 ParamsPtr parseProposal(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const auto* table = op.main_as_Proposal();
@@ -153,7 +156,8 @@ ParamsPtr parseProposal(const wire::Op& op, const ParseContext& context) {
     constexpr size_t kMaxAnchors = 1 << 16;
     if (ratios.empty() || scales.empty() || ratios.size() > kMaxAnchors || scales.size() > kMaxAnchors ||
         ratios.size() * scales.size() > kMaxAnchors)
-        fail(Status::BadParameter, "op '%s': %zu ratios and %zu scales of anchors", name, ratios.size(), scales.size());
+        fail(Status::BadParameter, "op '%s' has %zu ratios and %zu scales of anchors; 1 to %zu anchors are possible",
+             name, ratios.size(), scales.size(), kMaxAnchors);
     const auto base = static_cast<float>(countOf(table->baseSize(), "baseSize", name));
     p->centre = base / 2;
     for (const float ratio : ratios) {
@@ -177,18 +181,19 @@ void shapeProposal(const ShapeContext& context) {
     const Shape &scores = context.in(0).shape, &deltas = context.in(1).shape;
     for (int i = 0; i < 2; ++i)
         if (context.in(i).format == Format::NHWC)
-            fail(Status::NotSupported, "op '%s': input %d has its channels last", context.name(), i);
+            fail(Status::NotSupported, "op '%s': input %d has its channels last, which is not supported",
+                 context.name(), i);
     const int64_t anchors = p.anchors();
     const bool fits = scores.rank() == 4 && deltas.rank() == 4 && scores[1] == 2 * anchors &&
                       deltas[1] == 4 * anchors && scores[0] == deltas[0] && scores[2] == deltas[2] &&
                       scores[3] == deltas[3];
     const int64_t boxes = fits ? scores.elements() / 2 : 0;
     if (!fits || boxes > kMaxCount)
-        fail(Status::ComputeSizeError, "op '%s': scores %s and box deltas %s for %lld anchors", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': scores %s and box deltas %s do not fit %lld anchors", context.name(),
              scores.text().c_str(), deltas.text().c_str(), asLong(anchors));
     const int64_t batch = scores[0], given = context.in(2).elements();
     if (given < 3 || (given < checkedMul(batch, 3, "image sizes") && context.in(2).batch() != 1))
-        fail(Status::ComputeSizeError, "op '%s': image sizes %s for a batch of %lld", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': image sizes %s do not fit a batch of %lld", context.name(),
              context.in(2).shape.text().c_str(), asLong(batch));
     const int64_t each = p.afterSuppression > 0 ? p.afterSuppression : anchors * scores[2] * scores[3];
     const int64_t rows = checkedMul(each, batch, "proposals");

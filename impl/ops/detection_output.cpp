@@ -1,5 +1,6 @@
 // DetectionOutput, as detection_output_layer.cpp and bbox_util.cpp of Caffe's SSD branch define it; two more inputs
-// refine the priors first (RefineDet). The output has exactly as many rows as there are detections.
+// refine the priors first (RefineDet, Zhang et al., arXiv 1711.06897). The output has exactly as many rows as there are
+// detections.
 #include "ops/detection_output.h"
 
 #include <cmath>
@@ -59,7 +60,7 @@ int64_t DetectionOutputParams::workBytes() const {
 }
 
 int64_t detectBoxes(const DetectionOutputParams& p, const DetectionInputs& in, void* work, float* rows,
-                    int64_t most) noexcept {
+                    int64_t maxRows) noexcept {
     const int64_t priors = p.priors, sets = p.locationClasses();
     auto* boxes = static_cast<float*>(work);  // [sets][priors][4]
     auto* scores = boxes + sets * priors * 4;
@@ -96,7 +97,7 @@ int64_t detectBoxes(const DetectionOutputParams& p, const DetectionInputs& in, v
         count = p.keepTopK;
         std::sort(found, found + count, byLabel);
     }
-    for (int64_t k = 0; rows && k < std::min(count, most); ++k) {
+    for (int64_t k = 0; rows && k < std::min(count, maxRows); ++k) {
         const int64_t set = sets == 1 ? 0 : found[k].label;
         rows[k * 6] = static_cast<float>(found[k].label);
         rows[k * 6 + 1] = found[k].score;
@@ -134,21 +135,21 @@ ParamsPtr parseDetectionOutput(const wire::Op& op, const ParseContext& context) 
     return p;
 }
 
-// The parameters with the number of priors; throws where the inputs do not fit together.
-DetectionOutputParams formOf(const ShapeContext& context) {
+// Returns the parameters with the number of priors; throws where the inputs do not fit together.
+DetectionOutputParams detectionOutputForm(const ShapeContext& context) {
     auto p = context.node.paramsAs<DetectionOutputParams>();
     const int inputs = context.inputCount();
-    if (inputs == 4) fail(Status::BadParameter, "op '%s': 4 inputs, 3 or 5 are possible", context.name());
+    if (inputs == 4) fail(Status::BadParameter, "op '%s' has 4 inputs, 3 or 5 are possible", context.name());
     for (int i = 0; i < inputs; ++i)
         if (context.in(i).type != DataType::Float32)
             fail(Status::BadType, "op '%s': input %d must be float32, it is %s", context.name(), i,
                  dataTypeName(context.in(i).type));
     if (context.in(0).shape.rank() > 1 && context.in(0).batch() > 1)
-        fail(Status::NotSupported, "op '%s': a batch of %lld, but its rows do not say the picture", context.name(),
-             asLong(context.in(0).batch()));
+        fail(Status::NotSupported, "op '%s' has a batch of %lld, but its output rows do not identify the picture",
+             context.name(), asLong(context.in(0).batch()));
     p.priors = context.in(2).elements() / 8;
     const int64_t numbers = checkedMul(p.priors, 4, "prior boxes");
-    // Older files share them, but do not have the field.
+    // Older files share locations, but lack the field shareLocation.
     p.shareLocation = p.shareLocation || context.in(0).elements() == numbers;
     const bool fits = context.in(2).elements() % 8 == 0 && p.priors <= kMaxBoxes &&
                       context.in(0).elements() == checkedMul(numbers, p.locationClasses(), "locations") &&
@@ -163,7 +164,7 @@ DetectionOutputParams formOf(const ShapeContext& context) {
 }
 
 void shapeDetectionOutput(const ShapeContext& context) {
-    const DetectionOutputParams p = formOf(context);
+    const DetectionOutputParams p = detectionOutputForm(context);
     int64_t rows = 0;
     if (p.priors > 0) {
         DetectionInputs in{context.floats(0).data(), context.floats(1).data(), context.floats(2).data()};
@@ -179,7 +180,7 @@ void shapeDetectionOutput(const ShapeContext& context) {
 
 void geometryDetectionOutput(const OpContext& context) {
     ValueCommand command = context.command();
-    command.params = std::make_shared<DetectionOutputParams>(formOf(context));
+    command.params = std::make_shared<DetectionOutputParams>(detectionOutputForm(context));
     context.geometry.emit(std::move(command));
 }
 

@@ -26,10 +26,10 @@ struct DetectionInputs {
     const float *armConfidence = nullptr, *armLocation = nullptr;
 };
 
-// Writes rows of label, score, xmin, ymin, xmax, ymax, with ascending labels and descending scores for each label,
-// `most` rows at most. `rows` null: writes nothing. `work`: workBytes() bytes. Returns the number of rows. Allocates
+// Writes at most `maxRows` rows of label, score, xmin, ymin, xmax, ymax, with ascending labels and descending scores
+// for each label. `rows` null: writes nothing. `work`: workBytes() bytes. Returns the number of detections. Allocates
 // nothing.
 int64_t detectBoxes(const DetectionOutputParams& p, const DetectionInputs& in, void* work, float* rows,
-                    int64_t most) noexcept;
+                    int64_t maxRows) noexcept;
 
 }  // namespace mnnc

@@ -1,5 +1,5 @@
-// Dilation2D: a convolution with the maximum of sums in place of the sum of products. It has the table and the extents
-// of a depthwise convolution.
+// Dilation2D (tf.nn.dilation2d): a convolution with the maximum of sums in place of the sum of products. It has the
+// table and the extents of a depthwise convolution.
 #include "ops/dilation2d.h"
 
 #include <algorithm>

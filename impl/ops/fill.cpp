@@ -1,4 +1,5 @@
-// Tile, BroadcastTo, Fill, ZerosLike, EyeLike as regions with stride 0; OneHot as a command of its own.
+// Tile, BroadcastTo, Fill and EyeLike become regions with strides of 0, ZerosLike and ZeroGrad a Raster without
+// regions, OneHot a command.
 #include "ops/fill.h"
 
 #include "base/checked.h"
@@ -21,8 +22,8 @@ void shapeTile(const ShapeContext& context) {
     Shape shape = context.in(0).shape;
     const std::vector<int64_t> multiples = context.ints(1);
     if (multiples.size() != static_cast<size_t>(shape.rank()))
-        fail(Status::ComputeSizeError, "op '%s': %zu multiples for a tensor of rank %d", context.name(),
-             multiples.size(), shape.rank());
+        fail(Status::ComputeSizeError, "op '%s' has %zu multiples for a tensor of rank %d, one for each axis is needed",
+             context.name(), multiples.size(), shape.rank());
     for (int i = 0; i < shape.rank(); ++i) {
         if (multiples[static_cast<size_t>(i)] < 0)
             fail(Status::ComputeSizeError, "op '%s': axis %d is to be repeated %lld times", context.name(), i,
@@ -140,7 +141,7 @@ void geometryEyeLike(const OpContext& context) {
     else
         context.geometry.constant(one, &oneInt);
     RegionBuilder builder(context.name());
-    // Beyond rank 3 only the first matrix gets its diagonal, as in the reference.
+    // Beyond rank 3 only the first matrix gets its diagonal, as in the official runtime.
     const BoxAxis axes[] = {{rank == 3 ? shape[0] : 1, 0, rows * columns}, {length, 0, columns + 1}};
     builder.box(0, 0, row * columns + column, axes);
     emitRaster(context, one, builder);
@@ -163,7 +164,7 @@ int64_t oneHotDepth(const ShapeContext& context) {
     if (context.in(1).type != DataType::Float32) return context.intAt(1);
     const std::span<const float> depth = context.floats(1);
     if (depth.empty() || !(depth[0] >= 0 && depth[0] < 2147483648.0f))
-        fail(Status::ComputeSizeError, "op '%s': a depth of %g", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': the depth is %g; 0 to 2^31 - 1 are possible", context.name(),
              depth.empty() ? 0.0 : static_cast<double>(depth[0]));
     return static_cast<int64_t>(depth[0]);
 }
@@ -171,14 +172,14 @@ int64_t oneHotDepth(const ShapeContext& context) {
 void shapeOneHot(const ShapeContext& context) {
     const DataType type = context.in(2).type;
     if (type != context.in(3).type)
-        fail(Status::BadType, "op '%s': on and off values are %s and %s", context.name(), dataTypeName(type),
-             dataTypeName(context.in(3).type));
+        fail(Status::BadType, "op '%s': on and off values are %s and %s, equal types are needed", context.name(),
+             dataTypeName(type), dataTypeName(context.in(3).type));
     if (context.in(2).empty() || context.in(3).empty())
         fail(Status::ComputeSizeError, "op '%s': the on or off value is empty", context.name());
     Shape shape = context.in(0).shape;
     const int axis = normalizeAxis(context.node.paramsAs<OneHotAxis>().axis, shape.rank() + 1, context.name());
     const int64_t depth = oneHotDepth(context);
-    if (depth < 0) fail(Status::ComputeSizeError, "op '%s': a depth of %lld", context.name(), asLong(depth));
+    if (depth < 0) fail(Status::ComputeSizeError, "op '%s': the depth %lld is negative", context.name(), asLong(depth));
     shape.insert(axis, depth);
     shape.elements();
     context.set(0, shape, type, context.in(0).format);

@@ -13,7 +13,7 @@ struct FixedFactor {
 
     static constexpr int kMaxShift = 31;
 
-    // The nearest to a factor that is finite and not negative.
+    // Returns the nearest value to a factor that is finite and not negative.
     static FixedFactor of(double factor) {
         FixedFactor result;
         const double fraction = std::frexp(factor, &result.shift);

@@ -83,8 +83,9 @@ void shapeGatherNd(const ShapeContext& context) {
              data.text().c_str(), indices.text().c_str());
     const int64_t depth = indices[indices.rank() - 1];
     if (batch < 0 || batch > data.rank() || depth > data.rank() - batch)
-        fail(Status::ComputeSizeError, "op '%s': %lld indices per row behind %lld batch axes of a tensor of rank %d",
-             context.name(), asLong(depth), asLong(batch), data.rank());
+        fail(Status::ComputeSizeError,
+             "op '%s': %lld indices per row behind %lld batch axes do not fit a tensor of rank %d", context.name(),
+             asLong(depth), asLong(batch), data.rank());
     for (int i = 0; i < batch; ++i)
         if (i + 1 >= indices.rank() || indices[i] != data[i])
             fail(Status::ComputeSizeError, "op '%s': data %s and indices %s differ in their %lld batch axes",

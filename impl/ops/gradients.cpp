@@ -25,7 +25,7 @@ void requireFloatGradients(const ShapeContext& context) {
 void requireChannelFirstShape(const ShapeContext& context, int input, const Shape& expected) {
     const Shape given = channelFirstShape(context.in(input), context.name());
     if (!(given == expected))
-        fail(Status::ComputeSizeError, "op '%s': input %d is %s in the order of channels first, not %s", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': input %d is %s with channels first, %s is needed", context.name(),
              input, given.text().c_str(), expected.text().c_str());
 }
 
@@ -82,18 +82,19 @@ FilterGradient filterGradient(const ShapeContext& context) {
     const Shape x = channelFirstShape(context.in(0), context.name());
     const Shape dy = channelFirstShape(context.in(1), context.name());
     if (x.rank() != 4 || dy.rank() != 4 || x[0] != dy[0])
-        fail(Status::ComputeSizeError, "op '%s': an input %s and a gradient %s", context.name(), x.text().c_str(),
-             dy.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input %s and a gradient %s do not fit together", context.name(),
+             x.text().c_str(), dy.text().c_str());
     FilterGradient gradient{context.node.paramsAs<ConvParams>(), {}};
     ConvParams& conv = gradient.conv;
     conv.inputCount = 0;
     if (dy[1] > INT32_MAX || dy[1] < 1)
-        fail(Status::ComputeSizeError, "op '%s': a gradient of %lld channels", context.name(), asLong(dy[1]));
+        fail(Status::ComputeSizeError, "op '%s': the gradient has %lld channels, 1 to 2^31 - 1 are possible",
+             context.name(), asLong(dy[1]));
     conv.outputCount = static_cast<int>(dy[1]);
     gradient.window = convWindow(OpType::Convolution, conv, x, nullptr, nullptr, context.name());
     const ConvWindow& w = gradient.window;
     if (w.oh != dy[2] || w.ow != dy[3])
-        fail(Status::ComputeSizeError, "op '%s': a gradient of %lld x %lld for outputs of %lld x %lld", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': the gradient is %lld x %lld, %lld x %lld is needed", context.name(),
              asLong(dy[2]), asLong(dy[3]), asLong(w.oh), asLong(w.ow));
     if (w.kh * w.kw > RegionBuilder::kMaxRegions)
         fail(Status::NotSupported, "op '%s': a gradient of %lld x %lld weights is not implemented", context.name(),
@@ -101,7 +102,7 @@ FilterGradient filterGradient(const ShapeContext& context) {
     return gradient;
 }
 
-// The number of columns of the product: the places of all images.
+// Returns the number of columns of the product: the places of all images.
 int64_t outputPlaces(const ConvWindow& w, const char* name) {
     return checkedMul(w.batch, checkedMul(w.oh, w.ow, name), name);
 }
@@ -115,7 +116,7 @@ void shapeFilterGradient(const ShapeContext& context) {
     context.set(0, out, DataType::Float32, Format::NCHW);
 }
 
-// [input channel][tap][image][place]: zero where a tap lies in the padding.
+// Returns the patches [input channel][tap][image][place], which are zero where a tap lies in the padding.
 Tensor* emitPatches(const OpContext& context, const FilterGradient& gradient) {
     const ConvWindow& w = gradient.window;
     const ConvParams& conv = gradient.conv;
@@ -140,7 +141,7 @@ Tensor* emitPatches(const OpContext& context, const FilterGradient& gradient) {
     return patches;
 }
 
-// [output channel][image][place]
+// Returns the gradient of the outputs as [output channel][image][place].
 Tensor* emitGradient(const OpContext& context, const ConvWindow& w) {
     Tensor* const given = channelFirstInput(context, context.inputs[1]);
     const int64_t places = w.oh * w.ow;

@@ -13,9 +13,9 @@ namespace {
 ParamsPtr parseGroupNorm(const wire::Op& op, const ParseContext& context) {
     const wire::GroupNorm* table = op.main_as_GroupNorm();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': GroupNorm without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no GroupNorm table", name);
     if (table->group() < 1)
-        fail(Status::BadParameter, "op '%s': %d groups, at least 1 is needed", name, table->group());
+        fail(Status::BadParameter, "op '%s' has %d groups, at least 1 is needed", name, table->group());
     if (table->bSwish() != 0 && table->bSwish() != 1)
         fail(Status::BadParameter, "op '%s': bSwish is %d; it must be 0 or 1", name, table->bSwish());
     if (vectorSize(table->external()) != 0)
@@ -30,7 +30,7 @@ ParamsPtr parseGroupNorm(const wire::Op& op, const ParseContext& context) {
     if (params->gamma.empty()) params->gamma.assign(params->beta.size(), 1);
     if (params->beta.empty()) params->beta.assign(params->gamma.size(), 0);
     if (params->gamma.size() != params->beta.size())
-        fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name, params->gamma.size(),
+        fail(Status::BadParameter, "op '%s' has %zu gamma values but %zu beta values", name, params->gamma.size(),
              params->beta.size());
     return params;
 }

@@ -19,10 +19,12 @@ ParamsPtr parseHistogram(const wire::Op& op, const ParseContext& context) {
     params->low = table->softmaxThreshold();
     params->high = table->topK();
     params->channel = table->axis();
-    if (params->bins < 1) fail(Status::BadParameter, "op '%s': a histogram of %lld bins", name, asLong(params->bins));
+    if (params->bins < 1)
+        fail(Status::BadParameter, "op '%s': the histogram has %lld bins, at least 1 is needed", name,
+             asLong(params->bins));
     if (params->low > params->high)
-        fail(Status::BadParameter, "op '%s': a histogram from %d to %d", name, table->softmaxThreshold(),
-             table->topK());
+        fail(Status::BadParameter, "op '%s': the histogram begins at %d and ends at %d, an ascending range is needed",
+             name, table->softmaxThreshold(), table->topK());
     // numpy.histogram does the same.
     if (params->low == params->high) {
         params->low -= 0.5;
@@ -39,8 +41,8 @@ void shapeHistogram(const ShapeContext& context) {
              dataTypeName(x.type));
     const int rank = x.shape.rank();
     if (params.channel >= 0 && (rank < 1 || params.channel >= x.shape[rank - 1]))
-        fail(Status::ComputeSizeError, "op '%s': channel %lld of the input %s", context.name(), asLong(params.channel),
-             x.shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': channel %lld is outside of the input %s", context.name(),
+             asLong(params.channel), x.shape.text().c_str());
     context.set(0, Shape{params.bins}, DataType::Float32, Format::NCHW);
 }
 

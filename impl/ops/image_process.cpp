@@ -59,8 +59,10 @@ ParamsPtr parseImageProcess(const wire::Op& op, const ParseContext& context) {
     params->height = shape->Get(2);
     params->width = shape->Get(3);
     if (shape->Get(1) != pixelChannels(params->target) || params->height < 0 || params->width < 0)
-        fail(Status::BadParameter, "op '%s': a result of %d channels, %lld x %lld, with %d values a pixel", name,
-             shape->Get(1), asLong(params->height), asLong(params->width), pixelChannels(params->target));
+        fail(Status::BadParameter,
+             "op '%s': the result has %d channels and the extents %lld x %lld, %d channels and no negative extents are "
+             "needed",
+             name, shape->Get(1), asLong(params->height), asLong(params->width), pixelChannels(params->target));
     const DataType type = table->outputType() == wire::DataType::DT_INVALID
                               ? DataType::UInt8
                               : dataTypeFromWire(static_cast<int32_t>(table->outputType()), name);
@@ -84,7 +86,7 @@ void shapeImageProcess(const ShapeContext& context) {
     shape[3] = params.width;
     shape.elements();
     if (shape.elements() > 0 && x.empty())
-        fail(Status::ComputeSizeError, "op '%s': pixels of the empty picture %s", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': the picture %s is empty, but its result is not", context.name(),
              x.shape.text().c_str());
     context.set(0, shapeInFormat(shape, x.format), params.bytes ? DataType::UInt8 : DataType::Float32, x.format);
 }

@@ -13,8 +13,8 @@ struct ShapeContext;
 // Throws InputDataError about element `at` of an index tensor.
 [[noreturn, gnu::cold]] void failIndex(const std::string& op, int64_t index, int64_t at, int64_t extent);
 
-// The place of `index`, element `at` of an index tensor, on an axis of `extent`. Throws InputDataError when it is
-// outside.
+// Returns the place of `index`, element `at` of an index tensor, on an axis of `extent`. Throws InputDataError when it
+// is outside.
 inline int64_t placeOnAxis(const std::string& op, int64_t index, int64_t at, int64_t extent) {
     const int64_t place = index + (index < 0 ? extent : 0);
     if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(extent)) failIndex(op, index, at, extent);
@@ -33,7 +33,7 @@ struct IndexBounds {
         bounds.extent[0] = extent;
         return bounds;
     }
-    // Element `at` of the tensor without the part that converters add for its batch.
+    // Returns element `at` of the tensor without the part that converters add for its batch.
     int64_t index(int64_t value, int64_t at) const noexcept {
         return batchStep == 0 ? value : value - at / depth / rowsPerBatch * batchStep;
     }

@@ -21,7 +21,7 @@ CoordinateMode legacyMode(bool halfPixelCenters, bool alignCorners, ResizeType t
 
 void checkScale(float scale, const char* name) {
     if (!std::isfinite(scale) || scale < 0)
-        fail(Status::BadParameter, "%s: a scale of %g, it must be finite and not negative", name,
+        fail(Status::BadParameter, "%s: a scale is %g, it must be finite and not negative", name,
              static_cast<double>(scale));
 }
 
@@ -80,7 +80,7 @@ ParamsPtr parseResize(const wire::Op& op, const ParseContext& context) {
 int64_t scaled(int64_t extent, float scale, const char* name) {
     const float value = std::trunc(static_cast<float>(extent) * scale);
     if (!(value >= 0) || value > static_cast<float>(1 << 30))
-        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name, asLong(extent),
+        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is not a possible extent", name, asLong(extent),
              static_cast<double>(scale));
     return static_cast<int64_t>(value);
 }
@@ -92,7 +92,7 @@ struct Target {
     bool lowered = false;  // the scales of the parameters are source / destination
 };
 
-// Returns the position in [n, c, spatial...] of axis i of a tensor in this format.
+// Returns the position in [n, c, spatial...] of an axis of a tensor in this format.
 int channelFirstAxis(int axis, int rank, Format format) {
     if (format != Format::NHWC || axis == 0) return axis;
     return axis == rank - 1 ? 1 : axis + 1;
@@ -120,7 +120,7 @@ void applyList(const ShapeContext& context, Target& t) {
             }
             const float scale = floats[at];
             if (!std::isfinite(scale) || scale <= 0)
-                fail(Status::ComputeSizeError, "%s: a scale of %g, it must be finite and above 0", name,
+                fail(Status::ComputeSizeError, "%s: a scale is %g, it must be finite and above 0", name,
                      static_cast<double>(scale));
             t.out[axis] = scaled(t.in[axis], scale, name);
             t.ratio[axis] = 1.0 / static_cast<double>(scale);
@@ -128,7 +128,7 @@ void applyList(const ShapeContext& context, Target& t) {
         return;
     }
     if (count != 2 || rank > 4)
-        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, asLong(count), rank);
+        fail(Status::ComputeSizeError, "%s: %lld sizes do not fit an input of rank %d", name, asLong(count), rank);
     for (int i = 0; i < 2 && 2 + i < rank; ++i) {
         const auto at = static_cast<size_t>(i);
         t.out[2 + i] = isFloat ? scaled(1, floats[at], name) : ints[at];
@@ -140,8 +140,8 @@ int firstField(int rank) {
     return rank == 5 ? 0 : 1;
 }
 
-// Whether the scales of a static model, which describes the output, have the lowered form. They do not where the
-// extents of the output are those of the input times the scales; only scales of 1 are the same in both forms.
+// Returns whether the scales of a static model, which describes the output, have the lowered form. They do not where
+// the extents of the output are those of the input times the scales; only scales of 1 are the same in both forms.
 bool isLowered(const ShapeContext& context, const Target& t) {
     const InterpParams& params = context.node.paramsAs<InterpParams>();
     if (!params.mayBeLowered || context.node.fixed.empty()) return false;
@@ -205,7 +205,8 @@ Target targetOf(const ShapeContext& context) {
         // At most 2^30, so that index arithmetic in 32 bits is safe; an empty axis stays empty.
         const bool emptyAxis = t.in[i] == 0 && t.out[i] == 0;
         if (!emptyAxis && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
-            fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(), t.out.text().c_str());
+            fail(Status::ComputeSizeError, "%s: an input %s cannot be resized to %s", name, t.in.text().c_str(),
+                 t.out.text().c_str());
         if (t.ratio[i] == 0 && t.out[i] > 0) t.ratio[i] = static_cast<double>(t.in[i]) / static_cast<double>(t.out[i]);
     }
     return t;

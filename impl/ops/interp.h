@@ -39,9 +39,9 @@ struct AxisMap {
 };
 // ratio: in / out, or the reciprocal of a scale in the file.
 AxisMap mapAxis(const InterpParams& params, int64_t in, int64_t out, double ratio);
-// The map of an axis (depth, height, width) in the form that the converter writes into static models: the scale is
-// source / destination, and the offset is added. The converter rounds both to float32; where the extents determine the
-// exact number, the map has that number.
+// Returns the map of an axis (depth, height, width) in the form that the converter writes into static models: the scale
+// is source / destination, and the offset is added. The converter rounds both to float32; where the extents determine
+// the exact number, the map has that number.
 AxisMap loweredAxis(const InterpParams& params, int axis, int64_t in, int64_t out);
 
 struct InterpCommand : ParamsOf<InterpCommand> {

@@ -77,7 +77,7 @@ AxisMap loweredAxis(const InterpParams& params, int axis, int64_t in, int64_t ou
     map.cubicA = params.cubicA;
     map.a = exactRatio(params.scale[axis], params.mode == CoordinateMode::AlignCorners, in, out);
     map.b = static_cast<double>(params.offset[axis]);
-    // The offset that half pixels produce for a scale.
+    // Half pixels produce one of these offsets for a scale.
     if (isRounded(0.5 * map.a - 0.5, params.offset[axis])) map.b = 0.5 * map.a - 0.5;
     if (isRounded(0.5 * map.a, params.offset[axis])) map.b = 0.5 * map.a;
     if (params.offset[axis] == 0) map.b = 0;

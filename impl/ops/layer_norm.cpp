@@ -1,4 +1,5 @@
-// LayerNorm in all its forms.
+// LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) over any axes, over the channel or over groups, and without the
+// mean (RMSNorm, Zhang and Sennrich, arXiv 1910.07467).
 #include "ops/layer_norm.h"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ namespace {
 ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
     const wire::LayerNorm* table = op.main_as_LayerNorm();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': LayerNorm without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no LayerNorm table", name);
     auto params = std::make_shared<LayerNormParams>();
     if (table->axis()) params->axes.assign(table->axis()->begin(), table->axis()->end());
     // In a static model the normalised axes have been moved to the end, but the list has their former positions.
@@ -81,7 +82,7 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
     params->beta.assign(arrays.second.span().begin(), arrays.second.span().end());
     if (params->beta.empty()) params->beta.resize(params->gamma.size());
     if (params->gamma.size() != params->beta.size())
-        fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name, params->gamma.size(),
+        fail(Status::BadParameter, "op '%s' has %zu gamma values but %zu beta values", name, params->gamma.size(),
              params->beta.size());
     return params;
 }
@@ -91,11 +92,13 @@ void shapeLayerNorm(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     const size_t outputs = context.outputs.size();
     if (context.inputs.size() != outputs || (outputs == 2 && !(context.in(1).shape == input.shape)))
-        fail(Status::ComputeSizeError, "op '%s': LayerNorm has one input and one output, or two of one shape and two",
+        fail(Status::ComputeSizeError,
+             "op '%s': LayerNorm needs one input and one output, or two inputs of one shape and two outputs",
              context.name());
     const NormBlocks blocks = normBlocks(*params, input.shape, context.name());
     if (!params->gamma.empty() && static_cast<int64_t>(params->gamma.size()) != blocks.length)
-        fail(Status::ComputeSizeError, "op '%s': %zu gamma values for blocks of %lld elements (input %s)",
+        fail(Status::ComputeSizeError,
+             "op '%s' has %zu gamma values for blocks of %lld elements (input %s), one for each is needed",
              context.name(), params->gamma.size(), asLong(blocks.length), input.shape.text().c_str());
     for (size_t i = 0; i < outputs; ++i) context.set(static_cast<int>(i), input.shape);
 }
@@ -137,7 +140,7 @@ void lowerApart(const OpContext& context, const LayerNormParams& params, const s
     move(after, context.outputs[0], back);
 }
 
-// Two inputs: s = x + r, y = norm(s).
+// Two inputs x and r give two outputs: s = x + r and y = norm(s).
 void lowerLayerNorm(const OpContext& context) {
     ValueCommand norm = context.command();
     const auto& params = context.node.paramsAs<LayerNormParams>();

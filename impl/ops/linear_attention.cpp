@@ -1,4 +1,4 @@
-// LinearAttention.
+// LinearAttention: parameters, shapes and cost of the gated delta rule; the short convolution has a file of its own.
 #include "ops/linear_attention.h"
 
 #include <climits>
@@ -21,7 +21,7 @@ bool isShortConvolution(const ShapeContext& context) {
 ParamsPtr parseLinearAttention(const wire::Op& op, const ParseContext& context) {
     const wire::LinearAttentionParam* table = op.main_as_LinearAttentionParam();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': LinearAttention without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no LinearAttentionParam table", name);
     const std::string type = table->attn_type() ? table->attn_type()->str() : std::string();
     auto params = std::make_shared<LinearAttentionParams>();
     params->shortConvolution = type == kShortConvolution;
@@ -40,18 +40,18 @@ ParamsPtr parseLinearAttention(const wire::Op& op, const ParseContext& context) 
         if (extent <= 0)
             fail(Status::BadParameter, "op '%s': an extent of LinearAttention is %d, it must be above 0", name, extent);
     if (params->valueHeads % params->keyHeads != 0)
-        fail(Status::BadParameter, "op '%s': %d heads of values for %d heads of keys", name, params->valueHeads,
-             params->keyHeads);
+        fail(Status::BadParameter, "op '%s' has %d heads of values, a multiple of its %d heads of keys is needed", name,
+             params->valueHeads, params->keyHeads);
     return params;
 }
 
-LinearAttentionForm formOf(const ShapeContext& context) {
+LinearAttentionForm linearAttentionForm(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<LinearAttentionParams>();
     const char* name = context.name();
     if (context.inputCount() != 4 || context.outputs.size() != 1)
         fail(Status::NotSupported,
-             "op '%s': LinearAttention with %d inputs and %zu outputs is not supported; it has projections, gates, "
-             "factors and weights",
+             "op '%s': LinearAttention with %d inputs and %zu outputs is not supported; projections, gates, factors "
+             "and weights are needed",
              name, context.inputCount(), context.outputs.size());
     for (int i = 0; i < 4; ++i)
         if (context.in(i).type != DataType::Float32)
@@ -64,20 +64,21 @@ LinearAttentionForm formOf(const ShapeContext& context) {
     const int64_t rows = projections.at(0);
     if (projections.rank() != 4 || projections.elements() != checkedMul(rows, channels, name) ||
         projections[1] != channels)
-        fail(Status::ComputeSizeError, "op '%s': projections are %s, they have %lld channels and extents of 1 behind",
-             name, projections.text().c_str(), asLong(channels));
+        fail(Status::ComputeSizeError,
+             "op '%s': projections are %s, %lld channels and extents of 1 behind them are needed", name,
+             projections.text().c_str(), asLong(channels));
     for (int i = 1; i <= 2; ++i)
         if (context.in(i).elements() != checkedMul(rows, params.valueHeads, name))
             fail(Status::ComputeSizeError,
-                 "op '%s': input %d is %s; it has a number for each of %lld rows and %d heads", name, i,
+                 "op '%s': input %d is %s, a number for each of %lld rows and %d heads is needed", name, i,
                  context.in(i).shape.text().c_str(), asLong(rows), params.valueHeads);
     if (weights.rank() != 3 || weights[0] != channels || weights[1] != 1 || weights[2] < 1)
-        fail(Status::ComputeSizeError, "op '%s': weights of %s for %lld channels", name, weights.text().c_str(),
-             asLong(channels));
+        fail(Status::ComputeSizeError, "op '%s': weights are %s, [%lld, 1, taps] is needed", name,
+             weights.text().c_str(), asLong(channels));
     const int64_t matrices = checkedMul(checkedMul(params.keyDepth, params.valueDepth, name), params.valueHeads, name);
     checkedAdd(checkedMul(channels, weights[2], name), matrices, name);
     if (rows > INT_MAX || channels > INT_MAX || weights[2] > INT_MAX)
-        fail(Status::Overflow, "op '%s': an extent above 2^31 - 1", name);
+        fail(Status::Overflow, "op '%s': an extent exceeds 2^31 - 1", name);
     LinearAttentionForm form;
     form.rows = static_cast<int>(rows);
     form.channels = static_cast<int>(channels);
@@ -91,14 +92,14 @@ LinearAttentionForm formOf(const ShapeContext& context) {
 
 void shapeLinearAttention(const ShapeContext& context) {
     if (isShortConvolution(context)) return shapeShortConvolution(context);
-    const LinearAttentionForm form = formOf(context);
+    const LinearAttentionForm form = linearAttentionForm(context);
     context.set(0, Shape{1, form.rows, form.valueHeads, form.valueDepth}, DataType::Float32, Format::NCHW);
     context.out(0).shape.elements();
 }
 
 void emitLinearAttention(const OpContext& context) {
     if (isShortConvolution(context)) return emitShortConvolution(context);
-    auto form = std::make_shared<LinearAttentionForm>(formOf(context));
+    auto form = std::make_shared<LinearAttentionForm>(linearAttentionForm(context));
     form->tensor = context.out(0).number;
     ValueCommand command = context.command();
     command.params = std::move(form);
@@ -111,7 +112,7 @@ bool keepsState(const Params&) {
 
 double linearAttentionFlops(const ShapeContext& context) {
     if (isShortConvolution(context)) return shortConvolutionFlops(context);
-    const LinearAttentionForm form = formOf(context);
+    const LinearAttentionForm form = linearAttentionForm(context);
     return static_cast<double>(form.rows) *
            (8.0 * form.valueHeads * static_cast<double>(form.matrixNumbers()) + 2.0 * form.channels * form.taps);
 }

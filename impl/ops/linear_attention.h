@@ -1,5 +1,6 @@
-// LinearAttention: the gated delta rule, which keeps sums over all tokens from run to run in place of their keys and
-// values. Its other type, the short convolution, is in short_convolution.h.
+// LinearAttention: the gated delta rule (Yang, Kautz and Hatamizadeh, "Gated Delta Networks", arXiv 2412.06464), which
+// keeps sums over all tokens from run to run in place of their keys and values. Its other type, the short convolution,
+// is in short_convolution.h.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// See looped_layer.h.
+// Shapes, constants and commands of recurrent layers that a converter wrote as loops.
 #include "ops/looped_layer.h"
 
 #include "ops/op_helpers.h"
@@ -61,7 +61,7 @@ Tensor* bias(const OpContext& context, const ConvolutionContent& content) {
     return modelConstant(context, {content.outputs()}, {values.span().begin(), values.span().end()});
 }
 
-// The sequence in the order of the loop.
+// Returns the sequence in the order of the loop.
 Tensor* sequence(const OpContext& context) {
     Tensor* x = context.inputs[0];
     if (!layerOf(context).backwards) return x;
@@ -101,7 +101,7 @@ void shapeLoopedLayer(const ShapeContext& context) {
         const Shape& first = context.in(i).shape;
         const bool fits = first.elements() == states || first.elements() == hidden;
         if (!fits || (isGru(context) && !(first == Shape{first.at(0), hidden, 1, 1})))
-            fail(Status::ComputeSizeError, "op '%s': first states of shape %s for %lld rows of %lld values",
+            fail(Status::ComputeSizeError, "op '%s': first states of shape %s do not fit %lld rows of %lld values",
                  context.name(), first.text().c_str(), asLong(x[1]), asLong(hidden));
     }
     for (int i = 0; i < static_cast<int>(context.outputs.size()); ++i) {
@@ -124,7 +124,7 @@ void geometryLoopedLayer(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-// Two operations for each weight and each row that is multiplied by it.
+// Counts two operations for each weight and each row that is multiplied by it.
 double loopedLayerFlops(const ShapeContext& context) {
     const LoopedLayer& layer = layerOf(context);
     const Shape& x = context.in(0).shape;

@@ -38,7 +38,7 @@ struct LoopedLayer {
     bool backwards = false;
 };
 
-// A constant tensor with values from the model.
+// Returns a constant tensor with values from the model.
 Tensor* modelConstant(const OpContext& context, const Shape& shape, const std::vector<float>& values);
 
 void shapeLoopedLayer(const ShapeContext& context);

@@ -1,4 +1,5 @@
-// LRN: local response normalisation, over channels or within them.
+// LRN: local response normalisation (Krizhevsky, Sutskever and Hinton, "ImageNet Classification with Deep Convolutional
+// Neural Networks", 2012), over channels or within them.
 #include "ops/lrn.h"
 
 #include "model/model.h"
@@ -11,11 +12,11 @@ namespace {
 ParamsPtr parseLrn(const wire::Op& op, const ParseContext& context) {
     const wire::LRN* table = op.main_as_LRN();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': LRN without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no LRN table", name);
     if (table->regionType() != 0 && table->regionType() != 1)
         fail(Status::BadParameter, "op '%s': LRN region type %d is unknown", name, table->regionType());
     if (table->localSize() < 1 || table->localSize() > 1 << 15)
-        fail(Status::BadParameter, "op '%s': an LRN window of %d, 1 to 32768 are possible", name, table->localSize());
+        fail(Status::BadParameter, "op '%s': the LRN window is %d, 1 to 32768 are possible", name, table->localSize());
     auto params = std::make_shared<LrnParams>();
     params->withinChannel = table->regionType() == 1;
     params->localSize = table->localSize();

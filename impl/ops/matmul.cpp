@@ -62,7 +62,7 @@ void shapeMatMul(const ShapeContext& context) {
     const MatMulSizes sizes =
         matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape, context.in(1).shape, context.name());
     if (context.inputCount() > 2 && context.in(2).elements() != sizes.h)
-        fail(Status::ComputeSizeError, "op '%s': a bias of %s for rows of %lld", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': a bias of %s does not fit rows of %lld", context.name(),
              context.in(2).shape.text().c_str(), asLong(sizes.h));
     context.set(0, sizes.output);
 }
@@ -76,12 +76,13 @@ double matMulFlops(const ShapeContext& context) {
 ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     const wire::InnerProduct* table = op.main_as_InnerProduct();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': InnerProduct without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no InnerProduct table", name);
     const int64_t weights = vectorSize(table->weight());
     const int64_t outputs = table->outputCount();
     if (weights == 0) fail(Status::BadWeights, "op '%s': InnerProduct has no weights", name);
     if (outputs < 1 || weights % outputs != 0 || weights / outputs > INT32_MAX)
-        fail(Status::BadParameter, "op '%s': %lld weights for %lld outputs", name, asLong(weights), asLong(outputs));
+        fail(Status::BadParameter, "op '%s': %lld weights cannot be divided into %lld outputs", name, asLong(weights),
+             asLong(outputs));
     auto params = std::make_shared<InnerProductParams>();
     params->outputs = static_cast<int>(outputs);
     params->inputs = static_cast<int>(weights / outputs);
@@ -91,7 +92,7 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     std::memcpy(params->weight.data(), held.bytes.data(), held.bytes.size());
     if (vectorSize(table->bias()) != 0) {
         if (vectorSize(table->bias()) != outputs)
-            fail(Status::BadWeights, "op '%s': %lld bias values for %lld outputs", name,
+            fail(Status::BadWeights, "op '%s': the bias has %lld values, one for each of %lld outputs is needed", name,
                  asLong(vectorSize(table->bias())), asLong(outputs));
         params->bias.assign(table->bias()->begin(), table->bias()->end());
     }
@@ -125,7 +126,7 @@ void shapeInnerProduct(const ShapeContext& context) {
     context.set(0, output);
 }
 
-// Lowers to a product of matrices.
+// Lowers inputs of other ranks than 2 to a product of matrices.
 void lowerInnerProduct(const OpContext& context) {
     ValueCommand command = context.command();
     if (context.in(0).shape.rank() == 2) return context.geometry.emit(std::move(command));

@@ -18,7 +18,7 @@ struct MomentsParams : ParamsOf<MomentsParams> {
 
 ParamsPtr parseMoments(const wire::Op& op, const ParseContext& context) {
     const wire::MomentsParam* table = op.main_as_MomentsParam();
-    if (!table) fail(Status::BadParameter, "op '%s': Moments without its parameter table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no MomentsParam table", context.node.name.c_str());
     auto params = std::make_shared<MomentsParams>();
     if (table->dim()) params->axes.assign(table->dim()->begin(), table->dim()->end());
     params->keepDims = table->keepDims();

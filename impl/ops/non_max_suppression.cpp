@@ -31,7 +31,7 @@ float intersectionOverUnion(const float* a, const float* b) {
 
 int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count, const NmsLimits& limits,
                           int32_t* work, int32_t* selected) noexcept {
-    const int64_t wanted = std::min(count, limits.most);
+    const int64_t wanted = std::min(count, limits.maxKept);
     if (wanted <= 0) return 0;
     // Among equal scores the first box wins, as in ONNX Runtime, TensorFlow and torchvision. No score in the heap is
     // NaN.
@@ -61,7 +61,7 @@ int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count
 
 namespace {
 
-// The parameters that follow from the shapes.
+// Returns the parameters that follow from the shapes.
 NmsParams nmsForm(const ShapeContext& context) {
     const Shape &boxes = context.in(0).shape, &scores = context.in(1).shape;
     for (const int i : {0, 1, 3, 4})
@@ -85,7 +85,7 @@ NmsParams nmsForm(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': boxes %s and scores %s do not fit together", context.name(),
              boxes.text().c_str(), scores.text().c_str());
     form.boxes = boxes[boxes.rank() - 2];
-    form.most = std::clamp<int64_t>(context.intAt(2), 0, form.boxes);
+    form.maxKept = std::clamp<int64_t>(context.intAt(2), 0, form.boxes);
     return form;
 }
 
@@ -103,7 +103,7 @@ ValueCommand searchCommand(const OpContext& context, Tensor* kept, Tensor* count
 void shapeSearch(const ShapeContext& context) {
     const NmsParams form = nmsForm(context);
     const Format format = context.in(0).format;
-    context.set(0, Shape{checkedMul(checkedMul(form.batch, form.classes, "results"), form.most, "results")},
+    context.set(0, Shape{checkedMul(checkedMul(form.batch, form.classes, "results"), form.maxKept, "results")},
                 DataType::Int32, format);
     context.set(1, countsShape(form), DataType::Int32, format);
 }
@@ -119,11 +119,11 @@ void shapeRows(const ShapeContext& context) {
                 context.in(0).format);
 }
 
-// The operator without parts: the shape rule searches.
+// The operator without parts searches in its shape rule.
 void shapeNms(const ShapeContext& context) {
     const NmsParams form = nmsForm(context);
     NmsLimits limits;
-    limits.most = form.most;
+    limits.maxKept = form.maxKept;
     for (int i = 3; i < context.inputCount(); ++i) {
         if (context.in(i).empty()) continue;  // an absent optional input
         (i == 3 ? limits.iou : limits.score) = context.floats(i)[0];
@@ -144,7 +144,7 @@ void shapeNms(const ShapeContext& context) {
 void geometryNms(const OpContext& context) {
     const NmsParams form = nmsForm(context);
     const Format format = context.in(0).format;
-    Tensor* kept = context.geometry.temporary(Shape{form.batch * form.classes * form.most}, DataType::Int32, format);
+    Tensor* kept = context.geometry.temporary(Shape{form.batch * form.classes * form.maxKept}, DataType::Int32, format);
     Tensor* counts = context.geometry.temporary(countsShape(form), DataType::Int32, format);
     context.geometry.emit(searchCommand(context, kept, counts));
     ValueCommand rows = context.command();
@@ -170,10 +170,10 @@ constexpr SearchParts kParts{
 
 }  // namespace
 
-constexpr OpDef kDetectionOps[] = {
+constexpr OpDef kNonMaxSuppressionOps[] = {
     {.type = OpType::NonMaxSuppressionV2, .shape = shapeNms, .geometry = geometryNms, .valueInputs = contentNms},
 };
-extern constinit const OpFamily nonMaxSuppressionOps = kDetectionOps;
+extern constinit const OpFamily nonMaxSuppressionOps = kNonMaxSuppressionOps;
 
 const SearchParts* findSearchParts(OpType type) noexcept {
     return type == OpType::NonMaxSuppressionV2 ? &kParts : nullptr;

@@ -1,4 +1,5 @@
-// Normalize: scales each pixel, or the whole image, to length 1 and multiplies by a factor for each channel.
+// Normalize (Caffe's SSD branch): scales each pixel, or the whole image, to length 1 and multiplies by a factor for
+// each channel.
 #include "ops/normalize.h"
 
 #include "model/model.h"
@@ -13,7 +14,7 @@ ParamsPtr parseNormalize(const wire::Op& op, const ParseContext& context) {
     const wire::Normalize* table = op.main_as_Normalize();
     const char* name = context.node.name.c_str();
     if (!table || !table->scale() || table->scale()->size() == 0)
-        fail(Status::BadParameter, "op '%s': Normalize without scale values", name);
+        fail(Status::BadParameter, "op '%s': Normalize has no scale values", name);
     auto params = std::make_shared<NormalizeParams>();
     params->acrossSpatial = table->acrossSpatial() != 0;
     params->epsilon = table->eps();

@@ -1,4 +1,4 @@
-// Shared by shape and geometry rules: values of inputs, Rasters, the default shape rule.
+// Functions that shape and geometry rules share: values of inputs, Rasters, the default shape rule.
 #include "ops/op_def.h"
 
 #include "base/error.h"

@@ -32,7 +32,7 @@ struct Node {
     Format defaultFormat = Format::NHWC;
     ParamsPtr params;
     std::vector<FixedOutput> fixed;  // of a static model: the outputs as the file describes them
-    int number = -1;                 // its position in the file, which counts the graphs one behind the other
+    int number = -1;                 // position in the file, counted through all graphs
 
     template <typename T>
     const T& paramsAs() const {
@@ -47,7 +47,7 @@ struct Node {
 inline bool isConstantNode(const Node& node) noexcept {
     return node.type == OpType::Const || node.type == OpType::TrainableParam;
 }
-// Whether a node produces its output without computing.
+// Returns whether a node produces its output without computing.
 inline bool isLeafNode(const Node& node) noexcept {
     return node.type == OpType::Input || isConstantNode(node);
 }
@@ -82,7 +82,7 @@ struct ShapeContext {
         out(i).type = type;
         out(i).format = format;
     }
-    // Content of input i (declared by OpDef::valueInputs). Throws when it is unknown or has another type.
+    // Returns the content of input i (declared by OpDef::valueInputs). Throws when it is unknown or has another type.
     std::span<const int32_t> intSpan(int i) const;  // int32 input, all elements
     std::vector<int64_t> ints(int i) const;         // the same
     int64_t intAt(int i, int64_t index = 0) const;
@@ -110,7 +110,7 @@ class GeometryContext {
 // is set.
 struct OpContext : ShapeContext {
     GeometryContext& geometry;
-    // The operator itself as one command over these tensors.
+    // Returns the operator itself as one command over these tensors.
     ValueCommand command() const;
 };
 
@@ -144,8 +144,8 @@ struct OpDef {
     // former values, which preserves the elements that the operator does not write. Returns whether a change was
     // necessary: then the node has parameters of its own. Null: the operator writes complete outputs.
     bool (*keepRest)(Node& node, std::span<const EarlierOutput> outputs) = nullptr;
-    // Whether the operator keeps something from run to run: it is never computed while planning, and loops and branches
-    // may not have it. Null: it does not.
+    // Returns whether the operator keeps a state from run to run: it is never computed while planning, and loops and
+    // branches may not contain it. Null: it keeps none.
     bool (*keeps)(const Params& params) = nullptr;
     // Operations of one execution, where a multiply-add counts as two. Null: one for each output element, or none where
     // `geometry` is set, because operators that are data movement cost nothing.
@@ -159,7 +159,7 @@ inline bool keepsState(const Node& node) {
 // The table of one family, defined in its own file and listed in families.def.
 using OpFamily = std::span<const OpDef>;
 
-// The definition of an operator, or null when this library has none.
+// Returns the definition of an operator, or null when this library has none.
 const OpDef* findOpDef(OpType type) noexcept;
 
 // The default shape rule, for families that call it explicitly.

@@ -27,7 +27,7 @@ inline bool hasInput(const Node& node, size_t i) {
     return node.inputs.size() > i;
 }
 
-// OpDef::valueInputs of operators that read the content of one input, if they have it.
+// OpDef::valueInputs of operators that read the content of one input, if the operator has this input.
 inline uint32_t contentOfInput1(const Node& node) {
     return hasInput(node, 1) ? 2u : 0u;
 }
@@ -38,13 +38,13 @@ inline uint32_t contentOfInput0(const Node&) {
     return 1u;
 }
 
-// Mere relabelling of the data: the geometry of Reshape, Squeeze, Identity ...
+// The geometry of Reshape, Squeeze, Identity and others that keep the order of the data.
 inline void copyGeometry(const OpContext& context) {
     context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
 }
 
-// Extents from a tensor or a parameter; refuses negative ones and products that do not fit. `refused`: the status of
-// the refusal, which is BadParameter for a file that is being loaded.
+// Returns the shape with extents from a tensor or a parameter; refuses negative ones and products that do not fit.
+// `refused`: the status of the refusal, which is BadParameter for a file that is being loaded.
 inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name,
                           Status refused = Status::ComputeSizeError) {
     if (extents.size() > static_cast<size_t>(kMaxRank))
@@ -66,7 +66,7 @@ inline void requireRange(int value, int low, int high, const char* what, const c
 inline int64_t requireInt(int64_t value, const char* what, const char* name) {
     constexpr int64_t kLimit = std::numeric_limits<int>::max();
     if (value < -kLimit || value > kLimit)
-        fail(Status::Overflow, "%s: the %s %lld does not fit", name, what, asLong(value));
+        fail(Status::Overflow, "%s: the %s %lld does not fit 32 bits", name, what, asLong(value));
     return value;
 }
 
@@ -82,8 +82,8 @@ constexpr int64_t kMaxSampledExtent = 1 << 24;
 // Refuses to move elements between tensors of different element widths.
 inline void requireSameWidth(const ShapeContext& context, int a, int b) {
     if (elementBytes(context.in(a).type) != elementBytes(context.in(b).type))
-        fail(Status::BadType, "op '%s': input %d is %s and input %d is %s", context.name(), a,
-             dataTypeName(context.in(a).type), b, dataTypeName(context.in(b).type));
+        fail(Status::BadType, "op '%s': input %d is %s and input %d is %s, elements of one size are needed",
+             context.name(), a, dataTypeName(context.in(a).type), b, dataTypeName(context.in(b).type));
 }
 
 }  // namespace mnnc

@@ -1,3 +1,4 @@
+// Finds the definition of an operator in the tables of all families.
 #include "ops/families.h"
 
 namespace mnnc {

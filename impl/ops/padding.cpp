@@ -1,5 +1,5 @@
-// Padding in all modes, as boxes: every axis is divided into at most three segments (before, centre, after), and the
-// output is the product of the segments. Negative pads crop.
+// Padding in all modes becomes boxes: every axis is divided into at most three segments (before, centre, after), and
+// the output consists of the products of the segments. Negative pads crop.
 #include <algorithm>
 
 #include "mnn_generated.h"
@@ -34,8 +34,8 @@ std::vector<int64_t> padsOf(const ShapeContext& context) {
     std::vector<int64_t> pads = context.ints(1);
     const auto needed = 2 * static_cast<size_t>(context.in(0).shape.rank());
     if (pads.size() < needed)
-        fail(Status::ComputeSizeError, "op '%s': %zu pads for a tensor of rank %d", context.name(), pads.size(),
-             context.in(0).shape.rank());
+        fail(Status::ComputeSizeError, "op '%s' has %zu pads for a tensor of rank %d, two for each axis are needed",
+             context.name(), pads.size(), context.in(0).shape.rank());
     pads.resize(needed);
     return pads;
 }
@@ -97,7 +97,7 @@ bool knownZero(const Tensor& value) {
     return std::all_of(bytes, bytes + elementBytes(value.type), [](uint8_t byte) { return byte == 0; });
 }
 
-// The border of a constant padding, cut so that no element is written twice: the border around axis i covers the
+// Adds the border of a constant padding, cut so that no element is written twice: the border around axis i covers the
 // centres of the axes before it and the whole axes after it.
 void borderBoxes(RegionBuilder& builder, int input, const Shape& out, const Strides& dst,
                  const std::vector<Segment>& centres) {
@@ -133,7 +133,7 @@ void geometryPadding(const OpContext& context) {
         centre.size = std::max<int64_t>(centre.size, 0);
     }
     RegionBuilder builder(context.name());
-    // Odometer over one segment per axis.
+    // Counts through all choices of one segment per axis.
     std::vector<size_t> pick(rank, 0);
     bool more = std::none_of(segments.begin(), segments.end(), [](const auto& list) { return list.empty(); });
     while (more) {

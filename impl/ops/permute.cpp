@@ -1,4 +1,4 @@
-// Permute, Transpose, Reverse, ReverseSequence: all of them are boxes with exchanged or negative strides.
+// Permute, Transpose, Reverse, ReverseSequence: all of them become boxes with exchanged or negative strides.
 #include <array>
 
 #include "mnn_generated.h"
@@ -41,8 +41,8 @@ std::vector<int> permutation(const ShapeContext& context) {
         for (int axis = rank - 1; axis >= 0; --axis) dims.push_back(axis);
     }
     if (dims.size() != static_cast<size_t>(rank))
-        fail(Status::ComputeSizeError, "op '%s': a permutation of %zu axes for a tensor of rank %d", context.name(),
-             dims.size(), rank);
+        fail(Status::ComputeSizeError, "op '%s': a permutation of %zu axes does not fit a tensor of rank %d",
+             context.name(), dims.size(), rank);
     std::vector<int> result;
     uint32_t seen = 0;
     for (const int64_t dim : dims) {
@@ -77,7 +77,7 @@ void geometryPermute(const OpContext& context) {
     emitBoxes(context, builder);
 }
 
-// The reversed axes: any number of them, possibly none, as in tf.reverse.
+// Returns the reversed axes: any number of them, possibly none, as in tf.reverse.
 std::array<bool, kMaxRank> reversedAxes(const ShapeContext& context) {
     std::array<bool, kMaxRank> reversed = {};
     for (const int64_t given : context.ints(1)) {
@@ -132,11 +132,11 @@ SequencePlan sequencePlan(const ShapeContext& context) {
     if (plan.batch == plan.sequence)
         fail(Status::ComputeSizeError, "op '%s': axis %d is both batch and sequence", context.name(), plan.batch);
     if (plan.lengths.size() != static_cast<size_t>(shape[plan.batch]))
-        fail(Status::ComputeSizeError, "op '%s': %zu lengths for a batch of %lld", context.name(), plan.lengths.size(),
-             asLong(shape[plan.batch]));
+        fail(Status::ComputeSizeError, "op '%s' has %zu lengths for a batch of %lld, one for each entry is needed",
+             context.name(), plan.lengths.size(), asLong(shape[plan.batch]));
     for (const int64_t length : plan.lengths)
         if (length < 0 || length > shape[plan.sequence])
-            fail(Status::InputDataError, "op '%s': a length of %lld in sequences of %lld", context.name(),
+            fail(Status::InputDataError, "op '%s': a length of %lld does not fit sequences of %lld", context.name(),
                  asLong(length), asLong(shape[plan.sequence]));
     return plan;
 }

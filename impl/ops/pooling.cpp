@@ -55,8 +55,8 @@ ParamsPtr parsePooling(const wire::Op& op, const ParseContext& context) {
     }
     checkWindow(*p, name);
     if (p->padType != PoolPad::Explicit && (p->pad[0] != 0 || p->pad[1] != 0))
-        fail(Status::BadParameter, "%s: padding %d x %d together with padType %d", name, p->pad[0], p->pad[1],
-             static_cast<int>(p->padType));
+        fail(Status::BadParameter, "%s: a padding of %d x %d is given with padType %d, which allows none", name,
+             p->pad[0], p->pad[1], static_cast<int>(p->padType));
     return p;
 }
 
@@ -83,7 +83,7 @@ ParamsPtr parsePooling3d(const wire::Op& op, const ParseContext& context) {
     p->kernel = firstThree(table->kernels());
     p->stride = firstThree(table->strides());
     p->pad = firstThree(table->pads());
-    if (p->kernel.empty()) fail(Status::BadParameter, "%s: a pooling without kernels that is not global", name);
+    if (p->kernel.empty()) fail(Status::BadParameter, "%s: a pooling that is not global has no kernels", name);
     checkWindow(*p, name);
     return p;
 }
@@ -92,7 +92,7 @@ struct Padding {
     int64_t begin, end;
 };
 
-// The padding of an axis with `out` outputs; `stored`: the padding in the file.
+// Returns the padding of an axis with `out` outputs; `stored`: the padding in the file.
 Padding ownPadding(const PoolParams& p, const PoolAxis& axis, Padding stored) {
     if (p.padType == PoolPad::Explicit) return stored;
     if (p.padType == PoolPad::Valid) return {0, 0};
@@ -113,7 +113,7 @@ PoolAxis makeAxis(const PoolParams& p, int64_t in, int64_t out, int64_t kernel, 
     return axis;
 }
 
-// Axis of a Pooling: 0 height, 1 width.
+// Returns an axis of a Pooling: 0 is the height, 1 the width.
 PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name) {
     const auto w = static_cast<size_t>(which);
     const int64_t stride = p.stride[w], kernel = p.kernel[w];
@@ -145,7 +145,8 @@ PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name)
 PoolAxis spatialAxis(const PoolParams& p, int i, int64_t in, const char* name) {
     const auto at = static_cast<size_t>(i);
     if (at >= p.kernel.size())
-        fail(Status::ComputeSizeError, "%s: %zu kernel values for spatial axis %d", name, p.kernel.size(), i);
+        fail(Status::ComputeSizeError, "%s: the pooling has %zu kernel values and none for spatial axis %d", name,
+             p.kernel.size(), i);
     const int64_t kernel = p.kernel[at];
     const int64_t stride = at < p.stride.size() ? p.stride[at] : 1;
     const int64_t pad = at < p.pad.size() ? p.pad[at] : 0;
@@ -218,7 +219,7 @@ PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* 
     if (params.global) {
         const int64_t plane = input.elements(2, rank);
         if (plane > std::numeric_limits<int>::max())
-            fail(Status::Overflow, "%s: a plane of %lld elements", name, asLong(plane));
+            fail(Status::Overflow, "%s: a plane of %lld elements is too large", name, asLong(plane));
         w.axis[2].in = w.axis[2].kernel = w.axis[2].stride = static_cast<int>(plane);
         return w;
     }

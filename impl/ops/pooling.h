@@ -43,7 +43,8 @@ struct PoolWindow {
 };
 PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* name);
 
-// The number of taps that an average counts at an output position of one axis; may be 0 or less outside the plane.
+// Returns the number of taps that an average counts at an output position of one axis; may be 0 or less outside the
+// plane.
 inline int64_t poolCount(const PoolAxis& a, int64_t position) {
     const int64_t first = position * a.stride - a.begin;
     const int64_t last = first + a.kernel;

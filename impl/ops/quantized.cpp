@@ -28,8 +28,8 @@ ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
     if (const auto* zeros = table->floatzeros(); zeros && zeros->size() > 0) {
         const bool whole = zeros->size() == params->scale.size();
         if (!whole && zeros->size() != 1)
-            fail(Status::BadParameter, "op '%s': %u zero points for %zu scales", name, zeros->size(),
-                 params->scale.size());
+            fail(Status::BadParameter, "op '%s' has %u zero points for %zu scales, one or one for each is needed", name,
+                 zeros->size(), params->scale.size());
         // In conversions to int8 the first value is used for all channels.
         const bool each = whole && context.node.type == OpType::Int8ToFloat;
         for (size_t i = 0; i < params->zero.size(); ++i)
@@ -40,8 +40,8 @@ ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
     params->min = table->clampMin();
     params->max = table->clampMax();
     if (params->min > params->max)
-        fail(Status::BadParameter, "op '%s': int8 results between %g and %g", name, static_cast<double>(params->min),
-             static_cast<double>(params->max));
+        fail(Status::BadParameter, "op '%s': int8 results are clamped to %g and %g, an ascending range is needed", name,
+             static_cast<double>(params->min), static_cast<double>(params->max));
     return params;
 }
 
@@ -57,8 +57,8 @@ void quantCastShape(const ShapeContext& context) {
     if (const auto* params = context.node.paramsIf<QuantCastParams>(); params && params->scale.size() > 1) {
         const int64_t channels = x.shape.rank() < 2 ? 0 : channelFirstShape(x, context.name())[1];
         if (static_cast<int64_t>(params->scale.size()) != channels)
-            fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(),
-                 params->scale.size(), asLong(channels));
+            fail(Status::ComputeSizeError, "op '%s' has %zu scales for %lld channels, one or one for each is needed",
+                 context.name(), params->scale.size(), asLong(channels));
     }
     context.set(0, x.shape, toInt8 ? DataType::Int8 : DataType::Float32, x.format);
 }
@@ -94,13 +94,13 @@ void eltwiseInt8Shape(const ShapeContext& context) {
         fail(Status::BadType, "op '%s': its inputs are %s and %s, int8 is needed", context.name(), dataTypeName(a.type),
              dataTypeName(b.type));
     if (!(a.shape == b.shape) || a.format != b.format)
-        fail(Status::ComputeSizeError, "op '%s': inputs %s and %s; equal shapes are needed", context.name(),
-             a.shape.text().c_str(), b.shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': its inputs are %s and %s, equal shapes and formats are needed",
+             context.name(), a.shape.text().c_str(), b.shape.text().c_str());
     const int64_t channels = channelFirstShape(a, context.name())[1];
     for (const auto& scale : context.node.paramsAs<EltwiseInt8Params>().scale)
         if (scale.size() != 1 && static_cast<int64_t>(scale.size()) != channels)
-            fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(), scale.size(),
-                 asLong(channels));
+            fail(Status::ComputeSizeError, "op '%s' has %zu scales for %lld channels, one or one for each is needed",
+                 context.name(), scale.size(), asLong(channels));
     context.set(0, a.shape);
 }
 

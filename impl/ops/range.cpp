@@ -15,7 +15,7 @@ void shapeRange(const ShapeContext& context) {
     float value[3];
     for (int i = 0; i < 3; ++i) {
         if (context.in(i).type != context.in(0).type)
-            fail(Status::BadType, "op '%s': start is %s and input %d is %s", context.name(),
+            fail(Status::BadType, "op '%s': start is %s and input %d is %s, equal types are needed", context.name(),
                  dataTypeName(context.in(0).type), i, dataTypeName(context.in(i).type));
         if (context.in(i).empty()) fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
         value[i] = whole ? static_cast<float>(context.intAt(i)) : context.floats(i)[0];
@@ -26,7 +26,8 @@ void shapeRange(const ShapeContext& context) {
     float count = 0;
     if ((value[2] > 0) == (distance > 0) && distance != 0) count = std::ceil(std::fabs(distance / value[2]));
     if (!(count < 2147483648.0f))
-        fail(Status::Overflow, "op '%s': a range of %g elements", context.name(), static_cast<double>(count));
+        fail(Status::Overflow, "op '%s': a range of %g elements is too long", context.name(),
+             static_cast<double>(count));
     context.set(0, Shape{static_cast<int64_t>(count)}, whole ? DataType::Int32 : DataType::Float32,
                 context.in(0).format);
 }
@@ -36,7 +37,9 @@ void shapeLinSpace(const ShapeContext& context) {
         if (context.in(i).type != DataType::Float32 || context.in(i).empty())
             fail(Status::BadType, "op '%s': input %d must be a float32 scalar", context.name(), i);
     const int64_t count = context.intAt(2);
-    if (count <= 0) fail(Status::ComputeSizeError, "op '%s': %lld values are asked for", context.name(), asLong(count));
+    if (count <= 0)
+        fail(Status::ComputeSizeError, "op '%s': %lld values are requested, at least 1 is needed", context.name(),
+             asLong(count));
     context.set(0, Shape{count});
 }
 
@@ -56,10 +59,11 @@ void shapeRandom(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<RandomParams>();
     const bool uniform = context.node.type == OpType::RandomUniform;
     if (uniform ? !(params->low < params->high) : !(params->high >= 0))
-        fail(Status::InputDataError, "op '%s': random numbers with bounds %g and %g", context.name(),
+        fail(Status::InputDataError, "op '%s': random numbers cannot have the parameters %g and %g", context.name(),
              static_cast<double>(params->low), static_cast<double>(params->high));
     if (params->type != DataType::Float32 && params->type != DataType::Int32 && params->type != DataType::UInt8)
-        fail(Status::NotSupported, "op '%s': random numbers of type %s", context.name(), dataTypeName(params->type));
+        fail(Status::NotSupported, "op '%s': random numbers of type %s are not supported", context.name(),
+             dataTypeName(params->type));
     context.set(0, checkedShape(context.ints(0), context.name()), params->type, Format::NCHW);
 }
 

@@ -48,7 +48,7 @@ void shapeConvert(const ShapeContext& context) {
     if (input.type == DataType::Int8 && !context.out(0).quant.known()) context.out(0).quant = input.quant;
 }
 
-// Only data of rank 4 is transposed; other ranks keep their linear order, as files of the reference expect.
+// Only data of rank 4 is transposed; other ranks keep their linear order, as files of the official converter expect.
 void geometryConvert(const OpContext& context) {
     const Tensor& input = context.in(0);
     const Format dest = context.node.paramsAs<ConvertParams>().dest;
@@ -80,7 +80,7 @@ struct RasterParams : ParamsOf<RasterParams> {
     bool keepsRest = false;       // the last input, which has no region, holds the former output
 };
 
-// Element kind and width of an explicit Raster.
+// Returns the type for the element code and width of an explicit Raster.
 DataType rasterType(int code, int bits, const char* name) {
     if (code == 2 && bits == 32) return DataType::Float32;
     if (code == 0 && bits == 32) return DataType::Int32;
@@ -107,8 +107,8 @@ void readDescription(RasterParams& params, const ParseContext& context) {
     params.format = static_cast<Format>(format);
     const int64_t count = vectorSize(describe->regions());
     if (count != static_cast<int64_t>(context.node.inputs.size()))
-        fail(Status::BadParameter, "op '%s': %lld regions for %zu inputs", name, asLong(count),
-             context.node.inputs.size());
+        fail(Status::BadParameter, "op '%s' has %lld regions for %zu inputs, one for each is needed", name,
+             asLong(count), context.node.inputs.size());
     for (uint32_t r = 0; r < static_cast<uint32_t>(count); ++r) {
         const wire::Region& from = *describe->regions()->Get(r);
         Region region;
@@ -169,8 +169,8 @@ ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
         params->type = rasterType(code, bits, name);
     }
     if (!params->regions.empty() && params->regions.size() != context.node.inputs.size())
-        fail(Status::BadParameter, "op '%s': %zu regions for %zu inputs", name, params->regions.size(),
-             context.node.inputs.size());
+        fail(Status::BadParameter, "op '%s' has %zu regions for %zu inputs, one for each is needed", name,
+             params->regions.size(), context.node.inputs.size());
     return params;
 }
 

@@ -1,4 +1,5 @@
-// RNN, LSTM, RNNSequenceGRU (formulas: the ONNX operators of these names) and LSTMBlockCell (that of TensorFlow).
+// RNN, LSTM and RNNSequenceGRU (formulas: ONNX's RNN, LSTM and GRU), and LSTMBlockCell (formula: TensorFlow's
+// operator).
 #include "ops/recurrent.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ constexpr int kGruInputs = 5;  // of one direction
 constexpr int64_t kMaxEmptySteps = 1 << 16;
 
 int64_t checkedHidden(int64_t hidden, const char* name) {
-    if (hidden < 1) fail(Status::BadParameter, "op '%s': a state of %lld values", name, asLong(hidden));
+    if (hidden < 1)
+        fail(Status::BadParameter, "op '%s': the state has %lld values, at least 1 is needed", name, asLong(hidden));
     return hidden;
 }
 
@@ -33,7 +35,7 @@ std::vector<float> inOrder(const float* values, const int (&order)[4], int64_t h
 std::span<const float> storedFloats(const wire::Blob* blob, const char* name) {
     if (!blob) return {};
     if (blob->external() && blob->external()->size() > 0)
-        fail(Status::NotSupported, "op '%s': weights of a recurrent table in an external file", name);
+        fail(Status::NotSupported, "op '%s': weights of a recurrent table in an external file are not supported", name);
     if (!blob->float32s()) return {};
     return {blob->float32s()->data(), blob->float32s()->size()};
 }
@@ -48,10 +50,11 @@ void readCaffeWeights(const wire::LSTM& table, RecurrentParams& params, const ch
     // [4H][inputs]; a packed array continues with [4H][H] and two biases of 4H values.
     const int64_t rest = packed ? checkedAdd(state, 2 * rows, name) : 0;
     if (size < rest || (size - rest) % rows != 0 || (!packed && static_cast<int64_t>(own.size()) != state))
-        fail(Status::BadWeights, "op '%s': %zu and %zu weights for a state of %lld values", name, input.size(),
+        fail(Status::BadWeights, "op '%s': %zu and %zu weights do not fit a state of %lld values", name, input.size(),
              own.size(), asLong(hidden));
     const int64_t inputs = (size - rest) / rows;
     const float* recurrent = packed ? input.data() + rows * inputs : own.data();
+    // Packed arrays have the gates in the order i, f, c, o, others i, f, o, c; i, o, f, c is needed.
     const int packedOrder[] = {0, 3, 1, 2}, order[] = {0, 2, 1, 3};
     const auto& from = packed ? packedOrder : order;
     params.inputWeights = inOrder(input.data(), from, hidden, inputs);
@@ -63,8 +66,8 @@ void readCaffeWeights(const wire::LSTM& table, RecurrentParams& params, const ch
     } else {
         const auto count = static_cast<int64_t>(bias.size());
         if (count != rows && count != 2 * rows)
-            fail(Status::BadWeights, "op '%s': a bias of %zu values for a state of %lld", name, bias.size(),
-                 asLong(hidden));
+            fail(Status::BadWeights, "op '%s': a bias of %zu values does not fit a state of %lld values", name,
+                 bias.size(), asLong(hidden));
         params.bias = inOrder(bias.data(), from, hidden, 1);
         if (count == 2 * rows) {
             const std::vector<float> second = inOrder(bias.data() + rows, from, hidden, 1);
@@ -137,8 +140,8 @@ void shapeCaffeLstm(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': its input is %s, [batch, steps, 1, %lld] is needed", context.name(),
              x.text().c_str(), asLong(inputs));
     if (context.outputs.size() != 1)
-        fail(Status::ComputeSizeError, "op '%s': an LSTM with weights in its table has %zu outputs", context.name(),
-             context.outputs.size());
+        fail(Status::ComputeSizeError, "op '%s': an LSTM with weights in its table has %zu outputs, 1 is needed",
+             context.name(), context.outputs.size());
     context.set(0, Shape{x[0], x[1], 1, params.hidden});
 }
 
@@ -148,8 +151,8 @@ void shapeLstm(const ShapeContext& context) {
     if (context.node.paramsAs<RecurrentParams>().looped) return shapeLoopedLayer(context);
     const bool lstm = context.node.type == OpType::LSTM;
     if (lstm && context.inputCount() == 1) return shapeCaffeLstm(context);
-    const int least = 4, states = lstm ? 2 : 1;
-    const int given = context.inputCount() - least;
+    const int minInputs = 4, states = lstm ? 2 : 1;
+    const int given = context.inputCount() - minInputs;
     if ((given != 0 && given != states) || static_cast<int>(context.outputs.size()) > states + 1)
         fail(Status::ComputeSizeError, "op '%s': %d inputs and %zu outputs do not fit %s", context.name(),
              context.inputCount(), context.outputs.size(), opTypeName(context.node.type));
@@ -157,11 +160,12 @@ void shapeLstm(const ShapeContext& context) {
     const Shape& x = sequenceShape(context);
     const int64_t directions = context.in(1).shape.at(0), rows = checkedMul(lstm ? 4 : 1, hidden, context.name());
     if (directions != 1 && directions != 2)
-        fail(Status::ComputeSizeError, "op '%s': weights of %lld directions", context.name(), asLong(directions));
+        fail(Status::ComputeSizeError, "op '%s': the weights have %lld directions, 1 or 2 are possible", context.name(),
+             asLong(directions));
     requireStateShape(context, 1, {directions, rows, x[2]});
     requireStateShape(context, 2, {directions, rows, hidden});
     requireStateShape(context, 3, {directions, rows});
-    for (int i = least; i < context.inputCount(); ++i) requireStateShape(context, i, {directions, x[1], hidden});
+    for (int i = minInputs; i < context.inputCount(); ++i) requireStateShape(context, i, {directions, x[1], hidden});
     setOutputs(context, directions, true);
 }
 
@@ -172,13 +176,14 @@ void shapeGru(const ShapeContext& context) {
     const int64_t hidden = params.hidden, directions = params.bidirectional ? 2 : 1;
     const int weights = 1 + kGruInputs * static_cast<int>(directions);
     if (context.inputCount() != weights && context.inputCount() != weights + 1)
-        fail(Status::ComputeSizeError, "op '%s': %d inputs, %d or %d are needed", context.name(), context.inputCount(),
-             weights, weights + 1);
+        fail(Status::ComputeSizeError, "op '%s' has %d inputs, %d or %d are needed", context.name(),
+             context.inputCount(), weights, weights + 1);
     if (context.outputs.size() > (params.keepAllOutputs ? 2u : 1u))
-        fail(Status::ComputeSizeError, "op '%s': %zu outputs", context.name(), context.outputs.size());
+        fail(Status::ComputeSizeError, "op '%s' has %zu outputs, at most %d are possible", context.name(),
+             context.outputs.size(), params.keepAllOutputs ? 2 : 1);
     const Shape& x = sequenceShape(context);
     if (x[2] == 0 && x[0] > kMaxEmptySteps)
-        fail(Status::LimitExceeded, "op '%s': %lld steps without values, the limit is %lld", context.name(),
+        fail(Status::LimitExceeded, "op '%s' has %lld steps without values, the limit is %lld", context.name(),
              asLong(x[0]), asLong(kMaxEmptySteps));
     const int64_t rows = checkedAdd(x[2], hidden, context.name());
     for (int i = 1; i < weights; i += kGruInputs) {
@@ -237,8 +242,8 @@ void shapeLstmBlock(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': %d inputs and %zu outputs do not fit LSTMBlockCell", context.name(),
              context.inputCount(), context.outputs.size());
     if (x.rank() != 2 || state.rank() != 2 || x[0] != state[0])
-        fail(Status::ComputeSizeError, "op '%s': an input of %s and a state of %s", context.name(), x.text().c_str(),
-             state.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input of %s and a state of %s do not fit together", context.name(),
+             x.text().c_str(), state.text().c_str());
     const int64_t hidden = state[1], columns = checkedMul(4, hidden, context.name());
     requireStateShape(context, 2, state);
     requireStateShape(context, 3, {checkedAdd(x[1], hidden, context.name()), columns});
@@ -248,7 +253,7 @@ void shapeLstmBlock(const ShapeContext& context) {
     for (int i = 0; i < static_cast<int>(context.outputs.size()); ++i) context.set(i, state);
 }
 
-// Two operations for each weight and each row that is multiplied by it.
+// Counts two operations for each weight and each row that is multiplied by it.
 double recurrentFlops(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<RecurrentParams>();
     if (params.looped) return loopedLayerFlops(context);

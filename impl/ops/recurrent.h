@@ -10,9 +10,10 @@ namespace mnnc {
 
 struct LoopedLayer;
 
-// Inputs of a GRU for each direction: [inputs + hidden][2 hidden] weights of the gates z and r, their bias, the same
-// for the candidate, and the bias of the products with the state. With rowWeights instead, for one direction: [3
-// hidden][inputs] weights of z, r and candidate, their bias, [3 hidden][hidden] weights of the state, their bias.
+// A GRU has these inputs for each direction: weights [inputs + hidden][2 hidden] of the gates z and r, their bias, the
+// same for the candidate, and the bias of the products with the state. With rowWeights it has, for one direction,
+// weights [3 hidden][inputs] of z, r and the candidate, their bias, weights [3 hidden][hidden] of the state, and their
+// bias.
 struct RecurrentParams : ParamsOf<RecurrentParams> {
     int64_t hidden = 0;
     // GRU

@@ -13,7 +13,7 @@ namespace {
 ParamsPtr parseReduction(const wire::Op& op, const ParseContext& context) {
     const wire::ReductionParam* table = op.main_as_ReductionParam();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': Reduction without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no ReductionParam table", name);
     const int code = static_cast<int>(table->operation());
     if (code < 0 || code > 8) fail(Status::BadParameter, "op '%s': reduction code %d is unknown (0..8)", name, code);
     auto params = std::make_shared<ReductionParams>();

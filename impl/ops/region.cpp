@@ -27,7 +27,7 @@ std::shared_ptr<RoiParams> parseRegions(const wire::Op& op, const ParseContext& 
     p->width = table->pooledWidth();
     p->scale = table->spatialScale();
     if (p->height < 1 || p->width < 1 || p->height > kMaxPooled || p->width > kMaxPooled)
-        fail(Status::BadParameter, "%s: %d x %d outputs of a region, 1 to %d are possible", name, p->height, p->width,
+        fail(Status::BadParameter, "%s: a region has %d x %d outputs, 1 to %d are possible", name, p->height, p->width,
              kMaxPooled);
     if (!std::isfinite(p->scale))
         fail(Status::BadParameter, "%s: a spatial scale of %g is not finite", name, static_cast<double>(p->scale));
@@ -41,7 +41,7 @@ ParamsPtr parseRoiAlign(const wire::Op& op, const ParseContext& context) {
     const int type = static_cast<int>(table.poolType());
     if (type < 0 || type > 1) fail(Status::BadParameter, "%s: the pooling type %d is unknown", name, type);
     if (table.samplingRatio() > kMaxSamples)
-        fail(Status::BadParameter, "%s: a sampling ratio of %d, at most %d is possible", name, table.samplingRatio(),
+        fail(Status::BadParameter, "%s: the sampling ratio is %d, at most %d is possible", name, table.samplingRatio(),
              kMaxSamples);
     if (table.outputGrad() || context.node.inputs.size() > 3)
         fail(Status::NotSupported, "the gradient of ROIAlign is not implemented");
@@ -75,7 +75,8 @@ void requireFloat(const ShapeContext& context, int input) {
              dataTypeName(context.in(input).type));
 }
 
-// The picture, [n, c, height, width]; the executions address its batch extent and planes with 32 bits.
+// Returns the extents [n, c, height, width] of the picture; the executions address its batch extent and planes with 32
+// bits.
 Shape pictureShape(const ShapeContext& context) {
     requireFloat(context, 0);
     requireFloat(context, 1);
@@ -87,7 +88,7 @@ Shape pictureShape(const ShapeContext& context) {
     return x;
 }
 
-// The number of regions: [count, columns] or [count, columns, 1, 1].
+// Returns the number of regions: [count, columns] or [count, columns, 1, 1].
 int64_t regionCount(const ShapeContext& context, int64_t columns) {
     const Shape& regions = context.in(1).shape;
     const int rank = regions.rank();
@@ -137,7 +138,7 @@ uint32_t contentOfInput3(const Node&) {
     return 8u;
 }
 
-// Four taps and their products for every sample.
+// Counts four taps and their products for every sample.
 double flopsRoiAlign(const ShapeContext& context) {
     const int samples = context.node.paramsAs<RoiParams>().samples;
     return static_cast<double>(context.out(0).elements()) * 8 * std::max(1, samples) * std::max(1, samples);

@@ -82,14 +82,15 @@ class Reader {
                 const int id = node_.inputs[static_cast<size_t>(slot)];
                 const wire::TensorDescribe* describe = graph_ && id >= 0 ? graph_->describe(id) : nullptr;
                 if (!describe || !describe->blob())
-                    fail(Status::NotSupported, "op '%s' (While): a command writes to an input", name());
+                    fail(Status::NotSupported, "op '%s' (While): a command writes to an input, which is not supported",
+                         name());
                 replaced[slot] = inputs + static_cast<int>(params.outputs.size());
                 params.outputs.push_back(outputOf(*describe->blob()));
                 params.writtenInputs.push_back(static_cast<size_t>(slot));
             }
         redirect(params, replaced);
     }
-    // The file's description of output i; a static model may have it among the descriptions of its tensors.
+    // Returns the file's description of output i; a static model may have it among the descriptions of its tensors.
     const wire::Blob& description(size_t i) const {
         if (table_.extraTensorInfos()) return *table_.extraTensorInfos()->Get(static_cast<uint32_t>(i))->blob();
         const wire::TensorDescribe* describe = graph_ ? graph_->describe(node_.outputs[i]) : nullptr;
@@ -103,8 +104,8 @@ class Reader {
         const int64_t box = checkedMul(checkedMul(command.size[0], command.size[1], name()), command.size[2], name());
         params.visits = checkedAdd(params.visits, checkedMul(std::max<int64_t>(1, box), rounds, name()), name());
         if (params.visits > kMaxVisits)
-            fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements", name(),
-                 asLong(params.visits));
+            fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements, the limit is %lld", name(),
+                 asLong(params.visits), asLong(kMaxVisits));
     }
 
     // Local tensors are the inputs, then the outputs.
@@ -146,7 +147,7 @@ class Reader {
                 operand.view.stride[axis] = view.stride()->Get(axis);
                 // Places of elements stay far below 2^63.
                 if (std::abs(operand.view.stride[axis]) > (int64_t{1} << 60) / std::max<int64_t>(1, command.size[axis]))
-                    fail(Status::BadRange, "op '%s' (While): a box of %lld steps of %lld elements", name(),
+                    fail(Status::BadRange, "op '%s' (While): a box of %lld steps of %lld elements is too large", name(),
                          asLong(command.size[axis]), asLong(operand.view.stride[axis]));
             }
             if (once) continue;
@@ -175,7 +176,7 @@ class Reader {
                 command.kind = LoopCommand::Kind::Binary;
                 command.code = static_cast<int>(op.main_as_BinaryOp()->opType());
                 if (command.code == kBinaryDiv && source_ == ModelSource::Onnx)
-                    fail(Status::NotSupported, "op '%s' (While): a loop of means of two", name());
+                    fail(Status::NotSupported, "op '%s' (While): a loop of means of two is not supported", name());
                 command.code = currentBinaryCode(command.code);
                 return;
             case OpType::MatMul:
@@ -184,7 +185,7 @@ class Reader {
                 command.transposeB = op.main_as_MatMul()->transposeB();
                 return;
             default:
-                fail(Status::NotSupported, "op '%s' (While): a loop of %s", name(),
+                fail(Status::NotSupported, "op '%s' (While): a loop of %s is not supported", name(),
                      opTypeName(static_cast<OpType>(op.type())) ? opTypeName(static_cast<OpType>(op.type())) : "?");
         }
     }
@@ -222,15 +223,17 @@ void checkTypes(const LoopCommand& command, const std::vector<DataType>& types, 
     bool bytes = false, floats = false;
     for (const LoopOperand& operand : command.operands) {
         const DataType type = typeOf(operand.slot);
-        if (!isLoopType(type)) fail(Status::NotSupported, "op '%s' (While): a loop over %s", name, dataTypeName(type));
+        if (!isLoopType(type))
+            fail(Status::NotSupported, "op '%s' (While): a loop over %s is not supported", name, dataTypeName(type));
         bytes = bytes || elementBytes(type) == 1;
         floats = floats || type == DataType::Float32;
         // Integers of 8 bits are either extended to 32 bits or kept.
         if (elementBytes(type) != elementBytes(made) && made != DataType::Int32)
-            fail(Status::NotSupported, "op '%s' (While): a command makes %s of %s", name, dataTypeName(made),
-                 dataTypeName(type));
+            fail(Status::NotSupported, "op '%s' (While): a command makes %s of %s, which is not supported", name,
+                 dataTypeName(made), dataTypeName(type));
         if (operand.unitSlot >= 0 && typeOf(operand.unitSlot) != DataType::Int32)
-            fail(Status::BadType, "op '%s' (While): indices of %s", name, dataTypeName(typeOf(operand.unitSlot)));
+            fail(Status::BadType, "op '%s' (While): indices are %s, int32 is needed", name,
+                 dataTypeName(typeOf(operand.unitSlot)));
     }
     if (bytes && floats)
         fail(Status::NotSupported, "op '%s' (While): a command mixes floats and integers of 8 bits", name);

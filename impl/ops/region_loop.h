@@ -16,7 +16,7 @@ struct LoopOperand {
     int slot = 0;       // number of the input, or of the output, counted after all inputs
     View view;          // strides of the box
     int64_t step = 0;   // distance that the box moves per unit
-    int unitSlot = -1;  // -1: the unit is the number of the round; else that element of this tensor
+    int unitSlot = -1;  // -1: the unit is the number of the round; else the element of this tensor with that number
 };
 
 struct LoopCommand {

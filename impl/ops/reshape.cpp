@@ -1,5 +1,6 @@
-// Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims: the data keeps its order, only the extents change. One exception: a
-// packed tensor that is reshaped by channel-last rules (Reshape.dimType NHWC) passes through channel-last order.
+// Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims: the data keeps its order, and only the extents change. There is one
+// exception: a packed tensor that is reshaped by channel-last rules (Reshape.dimType NHWC) passes through channel-last
+// order.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -54,7 +55,7 @@ void shapeReshape(const ShapeContext& context) {
     const bool dynamic = context.inputCount() > 1;
     std::vector<int64_t> target = dynamic ? context.ints(1) : context.node.paramsAs<ReshapeParams>().dims;
     if (target.size() > static_cast<size_t>(kMaxRank))
-        fail(Status::ComputeSizeError, "op '%s': a shape of %zu extents is asked for; the limit is %d", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': the new shape has %zu extents; the limit is %d", context.name(),
              target.size(), kMaxRank);
     if (dynamic && input.format == Format::NC4HW4 && context.node.paramsAs<ReshapeParams>().channelLast &&
         target.size() == 4)
@@ -222,8 +223,7 @@ void shapeExpandDims(const ShapeContext& context) {
         fail(Status::BadRange, "op '%s': axis %lld cannot be added to a tensor of rank %d", context.name(),
              asLong(axis - shape.rank() - 1), shape.rank());
     if (axis <= shape.rank())
-        shape.insert(static_cast<int>(axis), 1);  // beyond that it adds nothing, like the
-                                                  // reference
+        shape.insert(static_cast<int>(axis), 1);  // an axis beyond that is ignored, as by the official runtime
     context.set(0, shape);
 }
 

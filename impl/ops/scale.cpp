@@ -1,4 +1,5 @@
-// Scale, BatchNorm (becomes Scale) and InstanceNorm.
+// Scale, BatchNorm (Ioffe and Szegedy, arXiv 1502.03167), which becomes Scale, and InstanceNorm (Ulyanov et al., arXiv
+// 1607.08022).
 #include <cmath>
 
 #include "model/model.h"
@@ -25,7 +26,7 @@ void complete(std::vector<float>& values, size_t count, float missing, const cha
 ParamsPtr parseScale(const wire::Op& op, const ParseContext& context) {
     const wire::Scale* table = op.main_as_Scale();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': Scale without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no Scale table", name);
     const FloatPair arrays = scaleArrays(*table, context.model.weightFiles(op), name);
     auto params = std::make_shared<ScaleParams>();
     params->scale.assign(arrays.first.span().begin(), arrays.first.span().end());
@@ -76,7 +77,7 @@ void shapeInstanceNorm(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<InstanceNormParams>();
     checkChannels(context, static_cast<int64_t>(params->scale.size()), "InstanceNorm");
     if (context.inputCount() == 2)
-        fail(Status::ComputeSizeError, "op '%s': InstanceNorm has one input, or three with mean and variance",
+        fail(Status::ComputeSizeError, "op '%s': InstanceNorm needs one input, or three with mean and variance",
              context.name());
     const Tensor& input = context.in(0);
     const int64_t rows = checkedMul(input.batch(), static_cast<int64_t>(params->scale.size()), context.name());

@@ -20,9 +20,9 @@ struct ScatterReductionParams : ParamsOf<ScatterReductionParams> {
 };
 
 Scatter reductionOf(int code) {
-    constexpr int kMaxTemp = 4, kMinTemp = 5;
+    constexpr int kMaxTemp = 4, kMinTemp = 5;  // MAX_TEMP and MIN_TEMP of BinaryOpOperation (schema/mnn.fbs)
     switch (code) {
-        case -1:
+        case -1:  // no operation
             return Scatter::Replace;
         case kBinaryAdd:
             return Scatter::Add;
@@ -48,10 +48,11 @@ ParamsPtr parseScatterReduction(const wire::Op& op, const ParseContext&) {
     return params;
 }
 
-// bfloat16 is only a storage type; replacing copies any width.
+// Refuses arithmetic on bfloat16, which is only a storage type; replacing copies any width.
 void checkReduction(const ShapeContext& context, DataType type) {
     if (context.node.paramsAs<ScatterReductionParams>().reduction != Scatter::Replace && type == DataType::BFloat16)
-        fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(), dataTypeName(type));
+        fail(Status::NotSupported, "op '%s': arithmetic scatters of %s are not supported", context.name(),
+             dataTypeName(type));
 }
 
 void shapeScatterNd(const ShapeContext& context) {
@@ -61,18 +62,18 @@ void shapeScatterNd(const ShapeContext& context) {
     if (indices.rank() < 1) fail(Status::ComputeSizeError, "op '%s': the indices are a scalar", context.name());
     const int64_t depth = indices[indices.rank() - 1];
     if (depth > shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': %lld indices per row for a result of rank %d", context.name(),
-             asLong(depth), shape.rank());
+        fail(Status::ComputeSizeError, "op '%s': a row has %lld indices, more than the rank %d of the result",
+             context.name(), asLong(depth), shape.rank());
     const int64_t needed = checkedMul(indices.elements(0, indices.rank() - 1),
                                       shape.elements(static_cast<int>(depth), shape.rank()), context.name());
     if (context.in(1).elements() < needed)
-        fail(Status::ComputeSizeError, "op '%s': %lld update elements where %lld are needed", context.name(),
+        fail(Status::ComputeSizeError, "op '%s' has %lld update elements, %lld are needed", context.name(),
              asLong(context.in(1).elements()), asLong(needed));
     if (context.inputCount() > 3) {
         requireSameWidth(context, 1, 3);
         if (context.in(3).elements() != shape.elements())
-            fail(Status::ComputeSizeError, "op '%s': initial data of shape %s for a result of %s", context.name(),
-                 context.in(3).shape.text().c_str(), shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': the initial data has the shape %s, the result has %s",
+                 context.name(), context.in(3).shape.text().c_str(), shape.text().c_str());
     }
     checkReduction(context, context.in(1).type);
     context.set(0, shape, context.in(1).type, context.in(1).format);
@@ -133,12 +134,12 @@ constexpr OpDef kScatterOps[] = {
      .parse = parseScatterReduction,
      .shape = shapeScatterNd,
      .geometry = geometryScatterNd,
-     .valueInputs = [](const Node&) { return 4u; }},
+     .valueInputs = [](const Node&) { return 1u << 2; }},  // the shape
     {.type = OpType::ScatterElements,
      .parse = parseScatterReduction,
      .shape = shapeScatterElements,
      .geometry = geometryScatterElements,
-     .valueInputs = [](const Node& node) { return hasInput(node, 3) ? 8u : 0u; }},
+     .valueInputs = [](const Node& node) { return hasInput(node, 3) ? 1u << 3 : 0u; }},  // the axis
 };
 extern constinit const OpFamily scatterOps = kScatterOps;
 

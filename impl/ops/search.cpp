@@ -46,7 +46,7 @@ bool wholeImages(const ShapeContext& context) {
     return topList(context) && context.node.paramsAs<ArgParams>().axis == kNoAxis;
 }
 
-// Axis 0 of the packed form means the first of width, height, channel that is longer than 1.
+// Axis 0 of the packed form means the first of width, height and channel whose extent is above 1.
 int topListAxis(const ShapeContext& context) {
     const Shape& shape = context.in(0).shape;
     const int64_t axis = context.node.paramsAs<ArgParams>().axis;
@@ -70,7 +70,7 @@ void shapeArg(const ShapeContext& context) {
         return;
     }
     if (context.in(0).type != DataType::Float32)
-        fail(Status::NotSupported, "op '%s': the packed form of ArgMax takes float32 only", context.name());
+        fail(Status::NotSupported, "op '%s': the packed form of ArgMax is supported for float32 only", context.name());
     if (params->topK < 1)
         fail(Status::BadParameter, "op '%s': topK is %lld, at least 1 is needed", context.name(), asLong(params->topK));
     const int64_t lists = params->values ? 2 : 1;
@@ -79,8 +79,8 @@ void shapeArg(const ShapeContext& context) {
         // more.
         const int64_t extent = shape.elements(std::min(shape.rank(), 1), shape.rank());
         if (params->topK > extent)
-            fail(Status::ComputeSizeError, "op '%s': the %lld largest of %lld", context.name(), asLong(params->topK),
-                 asLong(extent));
+            fail(Status::ComputeSizeError, "op '%s': topK is %lld, at most %lld is possible", context.name(),
+                 asLong(params->topK), asLong(extent));
         Shape result{shape.at(0), lists, params->topK};
         for (int i = 3; i < shape.rank(); ++i) result.push(1);
         result.elements();
@@ -143,7 +143,7 @@ void shapeTopK(const ShapeContext& context) {
     const int axis = topKAxis(context);
     const int64_t k = context.intAt(1);
     if (k < 0 || k > shape[axis])
-        fail(Status::ComputeSizeError, "op '%s': the best %lld of %lld", context.name(), asLong(k),
+        fail(Status::ComputeSizeError, "op '%s': k is %lld, 0 to %lld are possible", context.name(), asLong(k),
              asLong(shape[axis]));
     shape[axis] = k;
     context.set(0, shape);

@@ -14,7 +14,7 @@ struct SearchParts {
     OpDef results;
 };
 
-// Null for all other operators.
+// Returns null for all other operators.
 const SearchParts* findSearchParts(OpType type) noexcept;
 
 // For static models, whose shapes do not depend on the search: writes the results to the front of `output`, which has

@@ -14,19 +14,19 @@ namespace {
 // Converters write the operator only for means, but leave the operation at SUM, which is 0.
 ParamsPtr parseSegment(const wire::Op& op, const ParseContext& context) {
     const wire::ReductionParam* table = op.main_as_ReductionParam();
-    if (!table) fail(Status::BadParameter, "op '%s': Segment without its parameter table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no ReductionParam table", context.node.name.c_str());
     const int operation = static_cast<int>(table->operation());
     if (operation != static_cast<int>(Reduce::Sum) && operation != static_cast<int>(Reduce::Mean))
         fail(Status::NotSupported, "segments are reduced to their means only, not by operation %d", operation);
     return nullptr;
 }
 
-// The number of segments. Checks all numbers.
+// Returns the number of segments. Checks all numbers.
 int64_t segmentCount(const ShapeContext& context) {
     const std::vector<int64_t> ids = context.ints(1);
     const Shape& x = context.in(0).shape;
     if (context.in(1).shape.rank() > 1 || x.rank() < 1 || static_cast<int64_t>(ids.size()) != x[0])
-        fail(Status::ComputeSizeError, "op '%s': segment numbers of shape %s for the rows of %s", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': segment numbers of shape %s do not fit the rows of %s", context.name(),
              context.in(1).shape.text().c_str(), x.text().c_str());
     int64_t last = 0;
     for (const int64_t id : ids) {

@@ -1,11 +1,11 @@
-// Shared by the shape rule and the execution of Unique.
+// The order of floats in Unique, for its shape rule and its execution.
 #pragma once
 #include <cstdint>
 
 namespace mnnc {
 
-// The bits of a float as an integer in the same order: both zeros are one value, and so are all NaN, which come last.
-// The function is its own inverse on its results.
+// Returns the bits of a float as an integer in the same order: both zeros are one value, and so are all NaN, which come
+// last. The function is its own inverse on its results.
 inline int32_t floatKey(int32_t bits) noexcept {
     const int32_t magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000) return 0x7fc00000;

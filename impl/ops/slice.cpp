@@ -35,8 +35,8 @@ void emitBox(const OpContext& context, std::span<const int64_t> begin) {
 std::array<int64_t, kMaxRank> perAxis(const ShapeContext& context, int input, const char* what) {
     const int rank = context.in(0).shape.rank();
     if (context.in(input).elements() != rank)
-        fail(Status::ComputeSizeError, "op '%s': %lld %s for a tensor of rank %d", context.name(),
-             asLong(context.in(input).elements()), what, rank);
+        fail(Status::ComputeSizeError, "op '%s' has %lld %s for a tensor of rank %d, one for each axis is needed",
+             context.name(), asLong(context.in(input).elements()), what, rank);
     std::array<int64_t, kMaxRank> values = {};
     for (int i = 0; i < rank; ++i) values[static_cast<size_t>(i)] = context.intAt(input, i);
     return values;
@@ -62,7 +62,7 @@ void shapeSliceTf(const ShapeContext& context) {
         const int64_t left = shape[i] - begins[static_cast<size_t>(i)];
         const int64_t size = sizes[static_cast<size_t>(i)] == -1 ? left : sizes[static_cast<size_t>(i)];
         if (size < 0 || size > left)
-            fail(Status::InputDataError, "op '%s': size %lld where %lld are left on axis %d", context.name(),
+            fail(Status::InputDataError, "op '%s': a size is %lld, 0 to %lld are possible on axis %d", context.name(),
                  asLong(size), asLong(left), i);
         shape[i] = size;
     }
@@ -165,7 +165,7 @@ ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
     params->axis = table->axis();
     if (table->offset()) params->offset.assign(table->offset()->begin(), table->offset()->end());
     if (params->axis < 0 || params->axis > 3)
-        fail(Status::BadParameter, "op '%s': a crop from axis %lld, 0 to 3 are possible", context.node.name.c_str(),
+        fail(Status::BadParameter, "op '%s' crops from axis %lld, 0 to 3 are possible", context.node.name.c_str(),
              asLong(params->axis));
     return params;
 }
@@ -177,7 +177,7 @@ std::vector<int64_t> cropBegins(const ShapeContext& context) {
         const size_t k = params->offset.size() == 1 ? 0 : i - static_cast<size_t>(params->axis);
         if (params->offset.empty()) continue;
         if (k >= params->offset.size())
-            fail(Status::BadParameter, "op '%s': %zu offsets for a crop from axis %lld", context.name(),
+            fail(Status::BadParameter, "op '%s' has %zu offsets, too few for a crop from axis %lld", context.name(),
                  params->offset.size(), asLong(params->axis));
         begins[i] = params->offset[k];
     }

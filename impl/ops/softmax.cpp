@@ -9,7 +9,7 @@ namespace {
 
 ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
     const wire::Axis* table = op.main_as_Axis();
-    if (!table) fail(Status::BadParameter, "op '%s': Softmax without its axis", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no Axis table", context.node.name.c_str());
     auto params = std::make_shared<SoftmaxParams>();
     params->axis = table->axis();
     return params;

@@ -1,5 +1,5 @@
-// Const, TrainableParam, Input, Identity, Dropout. Copy exists only between backends of the reference; a file that
-// contains one is refused, as in the reference.
+// Const, TrainableParam, Input, Identity, Dropout. Copy exists only between backends of the official runtime; a file
+// that contains one is refused, as by the official runtime.
 #include "ops/source.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<InputParams>();
     if (table->dims()) {
         if (table->dims()->size() > static_cast<uint32_t>(kMaxRank))
-            fail(Status::BadParameter, "op '%s': an input of rank %u; the limit is %d", name, table->dims()->size(),
+            fail(Status::BadParameter, "op '%s': the input has rank %u; the limit is %d", name, table->dims()->size(),
                  kMaxRank);
         for (const int32_t extent : *table->dims()) params->shape.push(extent < 0 ? -1 : extent);
     }
@@ -90,7 +90,7 @@ ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// The shape of an input before the caller sets one: an unknown batch is 1, other unknown extents are an error.
+// Sets the shape of an input before the caller sets one: an unknown batch is 1, other unknown extents are an error.
 void shapeInput(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<InputParams>();
     Shape shape = params->shape;

@@ -1,4 +1,4 @@
-// DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND: one strided box each, or one per block position.
+// DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND become one strided box, or one for each block position.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -23,7 +23,7 @@ ParamsPtr parseDepth(const wire::Op& op, const ParseContext& context) {
     params->block = table->blockSize();
     params->crd = table->mode() == wire::DepthToSpaceMode::CRD;
     if (params->block <= 0 || params->block > 32767)
-        fail(Status::BadParameter, "op '%s': a block size of %d, 1 to 32767 are possible", context.node.name.c_str(),
+        fail(Status::BadParameter, "op '%s': the block size is %d, 1 to 32767 are possible", context.node.name.c_str(),
              table->blockSize());
     return params;
 }
@@ -120,16 +120,18 @@ BatchPlan batchPlan(const ShapeContext& context) {
     plan.first = context.in(0).format == Format::NHWC ? 1 : 2;
     const size_t m = block.size();
     if (m < 1 || m > 2 || pads.size() < 2 * m || plan.first + static_cast<int>(m) > context.in(0).shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': %zu blocks and %zu paddings for a tensor of shape %s", context.name(),
-             m, pads.size(), context.in(0).shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': %zu blocks and %zu paddings do not fit a tensor of shape %s",
+             context.name(), m, pads.size(), context.in(0).shape.text().c_str());
     plan.axes = static_cast<int>(m);
     for (size_t i = 0; i < m; ++i) {
         plan.block[i] = block[i];
         plan.before[i] = pads[2 * i];
         plan.after[i] = pads[2 * i + 1];
         if (block[i] <= 0 || plan.before[i] < 0 || plan.after[i] < 0)
-            fail(Status::ComputeSizeError, "op '%s': block %lld with padding %lld and %lld", context.name(),
-                 asLong(block[i]), asLong(plan.before[i]), asLong(plan.after[i]));
+            fail(Status::ComputeSizeError,
+                 "op '%s' has a block of %lld and paddings of %lld and %lld, a block above 0 and no negative paddings "
+                 "are needed",
+                 context.name(), asLong(block[i]), asLong(plan.before[i]), asLong(plan.after[i]));
     }
     return plan;
 }
@@ -171,8 +173,8 @@ void geometryBatch(const OpContext& context) {
     const Strides is = rowMajorStrides(image), bs = rowMajorStrides(blocked);
     RegionBuilder builder(context.name());
     if (checkedMul(plan.block[0], plan.block[1], context.name()) > RegionBuilder::kMaxRegions)
-        fail(Status::LimitExceeded, "op '%s': %lld x %lld block positions", context.name(), asLong(plan.block[0]),
-             asLong(plan.block[1]));
+        fail(Status::LimitExceeded, "op '%s' has %lld x %lld block positions, the limit is %lld", context.name(),
+             asLong(plan.block[0]), asLong(plan.block[1]), asLong(RegionBuilder::kMaxRegions));
     for (int64_t i = 0; i < plan.block[0]; ++i)
         for (int64_t j = 0; j < plan.block[1]; ++j) {
             const int64_t position[2] = {i, j};

@@ -45,7 +45,7 @@ void emitBinaryInto(const OpContext& context, int code, Tensor* a, Tensor* b, Te
     emit(context, OpType::BinaryOp, std::move(params), {a, b}, output);
 }
 
-// One half of the last axis as a separate tensor.
+// Returns one half of the last axis as a separate tensor.
 Tensor* half(const OpContext& context, Tensor* whole, int64_t from) {
     const Tensor& output = context.out(0);
     Tensor* part = context.geometry.temporary(output.shape, output.type, output.format);

@@ -20,7 +20,8 @@ ParamsPtr parseStft(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// Signal [batch, length], [batch, length, 1] or, of complex numbers, [batch, length, 2]; step; window.
+// The inputs are a signal [batch, length], [batch, length, 1] or, with complex numbers, [batch, length, 2], the step,
+// and the window.
 void shapeStft(const ShapeContext& context) {
     const Shape &signal = context.in(0).shape, &window = context.in(2).shape;
     for (const int i : {0, 2})
@@ -30,16 +31,17 @@ void shapeStft(const ShapeContext& context) {
     const int rank = signal.rank();
     if (context.inputCount() != 3 || (rank != 2 && !(rank == 3 && (signal[2] == 1 || signal[2] == 2))))
         fail(Status::ComputeSizeError,
-             "op '%s': %d inputs and a signal of %s, where 3 and [batch, length] or [batch, length, 1 or 2] "
-             "are needed",
+             "op '%s' has %d inputs and a signal of %s; 3 inputs and [batch, length] or [batch, length, 1 or 2] are "
+             "needed",
              context.name(), context.inputCount(), signal.text().c_str());
     const int64_t step = context.intAt(1), size = window.elements();
     if (window.rank() != 1 || size < 1 || size > signal[1])
-        fail(Status::ComputeSizeError, "op '%s': a window of %s for a signal of %s", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': a window of %s does not fit a signal of %s", context.name(),
              window.text().c_str(), signal.text().c_str());
-    if (step < 1) fail(Status::BadRange, "op '%s': a step of %lld", context.name(), asLong(step));
+    if (step < 1)
+        fail(Status::BadRange, "op '%s': the step is %lld, at least 1 is needed", context.name(), asLong(step));
     if (size > kMaxWindowSamples)
-        fail(Status::NotSupported, "op '%s' (Stft): a window of %lld values, the limit is %lld", context.name(),
+        fail(Status::NotSupported, "op '%s' (Stft): the window has %lld values, the limit is %lld", context.name(),
              asLong(size), asLong(kMaxWindowSamples));
     const int64_t bins = context.node.paramsAs<StftParams>().oneSided ? size / 2 + 1 : size;
     context.set(0, Shape{signal[0], (signal[1] - size) / step + 1, bins, 2});

@@ -35,7 +35,7 @@ void checkLengths(const char* name, const StridedSliceIndices& indices) {
     for (const Indices* list :
          {&indices.ends, indices.axes ? &*indices.axes : nullptr, indices.steps ? &*indices.steps : nullptr}) {
         if (list && list->size() != indices.begins.size())
-            fail(Status::ComputeSizeError, "op '%s': input %d holds %zu numbers, input 1 holds %zu", name, input,
+            fail(Status::ComputeSizeError, "op '%s': input %d has %zu numbers, input 1 has %zu", name, input,
                  list->size(), indices.begins.size());
         input += list != nullptr;
     }
@@ -59,7 +59,7 @@ Items onnxItems(const char* name, const Shape& in, const StridedSliceIndices& in
 Items maskedItems(const char* name, const StridedSliceParams& params, const Shape& in,
                   const StridedSliceIndices& indices) {
     if (indices.begins.size() > kMaxBegins)
-        fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is %zu", name, indices.begins.size(),
+        fail(Status::ComputeSizeError, "op '%s' has %zu index items; the limit is %zu", name, indices.begins.size(),
              kMaxBegins);
     Items items;
     const auto bitOf = [](uint32_t mask, size_t k) { return (mask >> k & 1u) != 0; };
@@ -86,8 +86,8 @@ StridedSlicePlan::Axis planAxis(const char* name, const Item& item, int64_t leng
     if (item.shrink) {
         const int64_t begin = item.fromStart ? 0 : fromStart(item.begin);
         if (begin < 0 || begin >= length)
-            fail(Status::InputDataError, "op '%s': element %lld of axis %d of extent %lld", name, asLong(item.begin),
-                 at, asLong(length));
+            fail(Status::InputDataError, "op '%s': element %lld is outside of axis %d of extent %lld", name,
+                 asLong(item.begin), at, asLong(length));
         return {begin, 1, 1};
     }
     // A backward range ends before element 0, at -1.
@@ -113,7 +113,8 @@ StridedSlicePlan planStridedSlice(const char* name, const StridedSliceParams& pa
             continue;
         }
         if (plan.rank >= in.rank())
-            fail(Status::ComputeSizeError, "op '%s': more index items than the %d axes of its input", name, in.rank());
+            fail(Status::ComputeSizeError, "op '%s' has more index items than the %d axes of its input", name,
+                 in.rank());
         StridedSlicePlan::Axis& axis = plan.axis[static_cast<size_t>(plan.rank)];
         axis = planAxis(name, item, in[plan.rank], plan.rank);
         if (!item.shrink) plan.shape.push(axis.size);

@@ -12,7 +12,7 @@ namespace mnnc {
 struct StridedSliceParams : ParamsOf<StridedSliceParams> {
     uint32_t beginMask = 0, endMask = 0, ellipsisMask = 0, newAxisMask = 0, shrinkAxisMask = 0;
     bool onnx = false;  // fromType 1: starts, ends, axes, steps
-    // Whether the operator writes: the first input is the data, the last of five is the value to write.
+    // Returns whether the operator writes: the first input is the data, the last of five is the value to write.
     bool writes(size_t inputs) const { return !onnx && inputs == 5; }
 };
 

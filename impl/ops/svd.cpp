@@ -6,7 +6,7 @@ namespace mnnc {
 
 namespace {
 
-// For r x c: w of c, u of r x c, vt of c x c. Beyond min(r, c), values and columns of u are 0.
+// A matrix r x c gives w of c values, u of r x c and vt of c x c. Beyond min(r, c), values and columns of u are 0.
 void shapeSvd(const ShapeContext& context) {
     const Tensor& x = context.in(0);
     if (x.type != DataType::Float32)
@@ -22,7 +22,7 @@ void shapeSvd(const ShapeContext& context) {
     context.set(2, vt);
 }
 
-// An upper estimate: ten sweeps over all pairs of columns.
+// Returns an upper estimate: ten sweeps of one-sided Jacobi rotations over all pairs of columns.
 double svdFlops(const ShapeContext& context) {
     const auto rows = static_cast<double>(context.in(0).shape[0]);
     const auto columns = static_cast<double>(context.in(0).shape[1]);

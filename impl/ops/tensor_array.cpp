@@ -13,7 +13,7 @@ namespace {
 void shapeTensorArray(const ShapeContext& context) {
     const auto& params = tensorArrayParams(context);
     const int64_t size = context.intAt(0);
-    if (size < 0) fail(Status::BadRange, "op '%s': a sequence of %lld elements", context.name(), asLong(size));
+    if (size < 0) fail(Status::BadRange, "op '%s': a sequence cannot have %lld elements", context.name(), asLong(size));
     if (context.outputs.size() != 2)
         fail(Status::ComputeSizeError, "op '%s': TensorArray has %zu outputs, not 2", context.name(),
              context.outputs.size());
@@ -36,7 +36,8 @@ void shapeArraySize(const ShapeContext& context) {
 
 void geometryArraySize(const OpContext& context) {
     const int64_t size = listOf(context).size();
-    if (size > INT32_MAX) fail(Status::Overflow, "op '%s': a sequence of %lld elements", context.name(), asLong(size));
+    if (size > INT32_MAX)
+        fail(Status::Overflow, "op '%s': a sequence cannot have %lld elements", context.name(), asLong(size));
     const auto value = static_cast<int32_t>(size);
     context.geometry.constant(context.outputs[0], &value);
 }

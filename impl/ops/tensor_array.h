@@ -15,8 +15,8 @@ struct TensorArrayParams : ParamsOf<TensorArrayParams> {
     bool keepDims = true, newAxis = false;
 };
 
-// The sequence after writing an element of this shape at `index`. The first element of a sequence determines the shape
-// of all others.
+// Returns the sequence after writing an element of this shape at `index`. The first element of a sequence determines
+// the shape of all others.
 TensorList writtenList(const TensorList& list, int64_t index, const Shape& element);
 
 }  // namespace mnnc

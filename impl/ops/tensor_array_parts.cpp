@@ -1,4 +1,4 @@
-// Shared by the rules of the TensorArray operators.
+// Functions that the rules of the TensorArray operators share.
 #include "ops/tensor_array_parts.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void setSequence(const ShapeContext& context, TensorList list, const Tensor& val
     const Tensor& flow = context.in(flowInput(context));
     const bool first = !flow.list->anyKnown();
     if (!first && flow.type != value.type)
-        fail(Status::BadType, "op '%s': an element of %s for a sequence of %s", context.name(),
+        fail(Status::BadType, "op '%s': an element of %s does not fit a sequence of %s", context.name(),
              dataTypeName(value.type), dataTypeName(flow.type));
     if (!first && value.shape.rank() >= 4 && (flow.format == Format::NHWC) != (value.format == Format::NHWC))
         fail(Status::ComputeSizeError, "op '%s': an element has another order of axes than its sequence",
@@ -72,22 +72,22 @@ int64_t elementIndex(const ShapeContext& context, int64_t index, int64_t size, b
     const int64_t given = index;
     if (index < 0) index += size;
     if (index < 0 || index >= size + (behind ? 1 : 0))
-        fail(Status::InputDataError, "op '%s': element %lld of a sequence of %lld", context.name(), asLong(given),
-             asLong(size));
+        fail(Status::InputDataError, "op '%s': element %lld is outside of a sequence of %lld", context.name(),
+             asLong(given), asLong(size));
     return index;
 }
 
 const TensorList::Run& knownElement(const ShapeContext& context, const TensorList& list, int64_t index) {
     const TensorList::Run& run = list.at(index);
     if (!run.known)
-        fail(Status::InputDataError, "op '%s': element %lld of a sequence is read and was never written",
+        fail(Status::InputDataError, "op '%s': element %lld of a sequence is read, but was never written",
              context.name(), asLong(index));
     return run;
 }
 
 int64_t writeIndex(const ShapeContext& context, const TensorList& list, int64_t index) {
     if (index < 0 || (index >= list.size() && !list.dynamic))
-        fail(Status::InputDataError, "op '%s': element %lld is written of a sequence of %lld", context.name(),
+        fail(Status::InputDataError, "op '%s': element %lld cannot be written to a sequence of %lld", context.name(),
              asLong(index), asLong(list.size()));
     return index;
 }

@@ -1,4 +1,4 @@
-// Shared by the rules of the TensorArray operators: their inputs, indices and elements.
+// Functions that the rules of the TensorArray operators share: inputs, indices and elements.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -11,7 +11,7 @@ namespace mnnc {
 ParamsPtr parseTensorArray(const wire::Op& op, const ParseContext& context);
 
 const TensorArrayParams& tensorArrayParams(const ShapeContext& context);
-// The index of the flow among the inputs. listOf() returns its shapes and refuses a flow that is no sequence.
+// Returns the index of the flow among the inputs. listOf() returns its shapes and refuses a flow that is no sequence.
 int flowInput(const ShapeContext& context);
 const TensorList& listOf(const ShapeContext& context);
 

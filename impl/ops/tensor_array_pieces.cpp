@@ -15,8 +15,8 @@ constexpr int64_t kMaxSearches = 100000000;  // limit on searches for an element
 
 void limitSearches(const ShapeContext& context, size_t elements, const TensorList& list) {
     if (static_cast<int64_t>(elements) > kMaxSearches / std::max<int64_t>(1, static_cast<int64_t>(list.runs().size())))
-        fail(Status::LimitExceeded, "op '%s': %zu elements are looked up in a sequence of %zu shapes", context.name(),
-             elements, list.runs().size());
+        fail(Status::LimitExceeded, "op '%s': looking up %zu elements in a sequence of %zu shapes takes too long",
+             context.name(), elements, list.runs().size());
 }
 
 void shapeArrayGather(const ShapeContext& context) {
@@ -31,7 +31,7 @@ void shapeArrayGather(const ShapeContext& context) {
         const int64_t index = elementIndex(context, indices[i], list.size(), false);
         const Shape& element = knownElement(context, list, index).shape;
         if (i > 0 && !(element == shape))
-            fail(Status::ComputeSizeError, "op '%s': elements of %s and %s are stacked", context.name(),
+            fail(Status::ComputeSizeError, "op '%s': elements of %s and %s cannot be stacked", context.name(),
                  shape.text().c_str(), element.text().c_str());
         shape = element;
     }
@@ -49,7 +49,7 @@ void geometryArrayGather(const OpContext& context) {
     parts.emit();
 }
 
-// Pairs of an element and the row with its value, in the order of the elements. The last of several rows wins.
+// Returns pairs of an element and the row with its value, in the order of the elements. The last of several rows wins.
 std::vector<std::pair<int64_t, int64_t>> scatteredRows(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     std::vector<std::pair<int64_t, int64_t>> rows;
@@ -69,7 +69,7 @@ void shapeArrayScatter(const ShapeContext& context) {
     const Tensor& value = context.in(2);
     const auto rows = scatteredRows(context);
     if (value.shape.rank() < 1 || value.shape[0] != context.in(1).elements())
-        fail(Status::ComputeSizeError, "op '%s': a value of %s for %lld elements", context.name(),
+        fail(Status::ComputeSizeError, "op '%s': a value of %s does not fit %lld elements", context.name(),
              value.shape.text().c_str(), asLong(context.in(1).elements()));
     if (rows.empty()) return setSequence(context, list, context.in(flowInput(context)));
     Shape element = value.shape;
@@ -126,7 +126,7 @@ Pieces piecesOf(const ShapeContext& context) {
     if (lengths.size() == 1) {
         const int64_t length = lengths[0];
         if (length < 1 && extent > 0)
-            fail(Status::InputDataError, "op '%s': pieces of length %lld", context.name(), asLong(length));
+            fail(Status::InputDataError, "op '%s': pieces cannot have the length %lld", context.name(), asLong(length));
         // Among the forms of lengths, only pieces of 1 drop the axis (ONNX: SplitToSequence without lengths).
         pieces.dropsAxis = !params.keepDims && length == 1;
         if (extent == 0) return pieces;
@@ -136,7 +136,9 @@ Pieces piecesOf(const ShapeContext& context) {
     }
     int64_t sum = 0;
     for (const int64_t length : lengths) {
-        if (length < 0) fail(Status::InputDataError, "op '%s': a piece of length %lld", context.name(), asLong(length));
+        if (length < 0)
+            fail(Status::InputDataError, "op '%s': a piece cannot have the length %lld", context.name(),
+                 asLong(length));
         sum = checkedAdd(sum, length, context.name());
         if (!pieces.runs.empty() && pieces.runs.back().second == length)
             ++pieces.runs.back().first;
@@ -182,7 +184,7 @@ void geometryArraySplit(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {context.inputs[1]}, builder.take(), context.node.name);
 }
 
-// The position of the axis along which elements are joined: one of theirs, or a new one.
+// Returns the position of the axis along which elements are joined: one of theirs, or a new one.
 int joinedAxis(const ShapeContext& context, const Shape& element) {
     const auto& params = tensorArrayParams(context);
     return normalizeAxis(params.axis, element.rank() + (params.newAxis ? 1 : 0), context.name());

@@ -9,9 +9,9 @@ namespace mnnc {
 
 namespace {
 
-int extentOf(int value, int least, const char* what, const char* name) {
-    if (value < least || value > kMaxWindowExtent)
-        fail(Status::BadParameter, "op '%s': %s is %d, allowed are %d to %d", name, what, value, least,
+int extentOf(int value, int minimum, const char* what, const char* name) {
+    if (value < minimum || value > kMaxWindowExtent)
+        fail(Status::BadParameter, "op '%s': %s is %d, allowed are %d to %d", name, what, value, minimum,
              kMaxWindowExtent);
     return value;
 }
@@ -19,7 +19,7 @@ int extentOf(int value, int least, const char* what, const char* name) {
 CodeRange statedRange(int low, int high, const CodeRange& otherwise, const char* name) {
     if (low == 0 && high == 0) return otherwise;
     if (low < 0 || high > 255 || low > high)
-        fail(Status::BadParameter, "op '%s': results between %d and %d are no range of codes", name, low, high);
+        fail(Status::BadParameter, "op '%s': results between %d and %d are not a range of codes", name, low, high);
     return {low, high};
 }
 
@@ -36,7 +36,9 @@ void fillWindow(const wire::Convolution2DCommon& c, ConvParams& p, const char* n
     if (mode < 0 || mode > 2) fail(Status::BadParameter, "op '%s': padMode %d is unknown", name, mode);
     p.padMode = static_cast<ConvPad>(mode);
     if (c.group() > 1 || c.outputCount() < 1)
-        fail(Status::BadParameter, "op '%s': %d groups and %d output channels", name, c.group(), c.outputCount());
+        fail(Status::BadParameter,
+             "op '%s' has %d groups and %d output channels, one group and at least one channel are needed", name,
+             c.group(), c.outputCount());
     p.outputCount = c.outputCount();
 }
 
@@ -52,8 +54,8 @@ ParamsPtr parseConv(const wire::Op& op, const ParseContext& context) {
     if (table->bias()) p->bias.assign(table->bias()->begin(), table->bias()->end());
     const auto channels = static_cast<size_t>(p->window.outputCount);
     if (p->weights.size() < channels || (!p->bias.empty() && p->bias.size() != channels))
-        fail(Status::BadWeights, "op '%s': %zu weights and %zu biases for %zu output channels", name, p->weights.size(),
-             p->bias.size(), channels);
+        fail(Status::BadWeights, "op '%s': %zu weights and %zu biases do not fit %zu output channels", name,
+             p->weights.size(), p->bias.size(), channels);
     p->bias.resize(channels, 0);
     const Codes in = codesOf(table->inputQuantizedParam(), "inputQuantizedParam", name);
     const Codes weight = codesOf(table->filterQuantizedParam(), "filterQuantizedParam", name);
@@ -64,8 +66,8 @@ ParamsPtr parseConv(const wire::Op& op, const ParseContext& context) {
     p->factor = factorOf(in.scale * weight.scale / out.scale, name);
     if (table->multiplier() != 0) {
         if (table->multiplier() < 0 || std::abs(int64_t{table->shift()}) > FixedFactor::kMaxShift)
-            fail(Status::BadParameter, "op '%s': a multiplier of %d with a shift of %d", name, table->multiplier(),
-                 table->shift());
+            fail(Status::BadParameter, "op '%s': a multiplier of %d with a shift of %d is not possible", name,
+                 table->multiplier(), table->shift());
         p->factor = {table->multiplier(), -table->shift()};
     }
     p->range = statedRange(table->outMin(), table->outMax(), rangeOf(table->activationType(), out, name), name);
@@ -84,8 +86,8 @@ void shapeConv(const ShapeContext& context) {
     const int64_t count = checkedMul(checkedMul(w.kh * w.kw, perGroup, "weights"), w.oc, "weights");
     if (count != static_cast<int64_t>(p.weights.size()) ||
         (p.depthwise && w.oc != checkedMul(w.ic, p.depthMultiplier, "channels")))
-        fail(Status::ComputeSizeError, "op '%s': %zu weights for %lld to %lld channels and %lld taps", context.name(),
-             p.weights.size(), asLong(w.ic), asLong(w.oc), asLong(w.kh * w.kw));
+        fail(Status::ComputeSizeError, "op '%s': %zu weights do not fit %lld to %lld channels and %lld taps",
+             context.name(), p.weights.size(), asLong(w.ic), asLong(w.oc), asLong(w.kh * w.kw));
     shape[1] = w.oc;
     shape[2] = w.oh;
     shape[3] = w.ow;

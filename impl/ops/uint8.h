@@ -50,7 +50,7 @@ struct CodeSoftmaxParams : ParamsOf<CodeSoftmaxParams> {
     std::array<float, 256> powers{};
 };
 
-// Codes are shifted to the left by this many bits before the addition.
+// Codes are shifted to the left by this many bits before the addition, as in TFLite's reference kernel of ADD.
 constexpr int kCodeAddBits = 20;
 
 }  // namespace mnnc

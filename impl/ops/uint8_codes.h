@@ -14,7 +14,7 @@ struct Codes {
 // `what`: the name of the table, for messages.
 Codes codesOf(const wire::QuantizedParam* table, const char* what, const char* name);
 FixedFactor factorOf(double factor, const char* name);
-// The range of codes after a fused activation (CalculateActivationRangeQuantized of TFLite).
+// Returns the range of codes after a fused activation (CalculateActivationRangeQuantized of TFLite).
 CodeRange rangeOf(wire::FusedActivation activation, const Codes& out, const char* name);
 // Refuses inputs that are no codes.
 void requireCodes(const ShapeContext& context);

@@ -14,14 +14,16 @@ Codes codesOf(const wire::QuantizedParam* table, const char* what, const char* n
     if (!table) fail(Status::BadParameter, "op '%s': its %s is missing", name, what);
     const float scale = table->scale();
     if (!(scale > 0) || !std::isfinite(scale) || table->zeroPoint() < 0 || table->zeroPoint() > 255)
-        fail(Status::BadParameter, "op '%s': its %s has scale %g and zero point %d", name, what,
-             static_cast<double>(scale), table->zeroPoint());
+        fail(Status::BadParameter,
+             "op '%s': its %s has scale %g and zero point %d, a positive scale and a zero point of 0 to 255 are needed",
+             name, what, static_cast<double>(scale), table->zeroPoint());
     return {static_cast<double>(scale), table->zeroPoint()};
 }
 
 FixedFactor factorOf(double factor, const char* name) {
     if (!(factor > 0) || factor > 1 << 30)
-        fail(Status::BadParameter, "op '%s': its scales give a factor of %g", name, factor);
+        fail(Status::BadParameter, "op '%s': its scales give a factor of %g, it must be above 0 and at most 2^30", name,
+             factor);
     return FixedFactor::of(factor);
 }
 
@@ -39,7 +41,8 @@ CodeRange rangeOf(wire::FusedActivation activation, const Codes& out, const char
         case wire::FusedActivation::kTfLiteActRelu6:
             return {code(0), code(6)};
         default:
-            fail(Status::NotSupported, "op '%s': the fused activation %d", name, static_cast<int>(activation));
+            fail(Status::NotSupported, "op '%s': the fused activation %d is not supported", name,
+                 static_cast<int>(activation));
     }
 }
 
@@ -76,7 +79,8 @@ void shapeAdd(const ShapeContext& context) {
     const Shape& a = context.in(0).shape;
     const Shape& b = context.in(1).shape;
     if (a.rank() != b.rank() && context.in(0).format != Format::NHWC)
-        fail(Status::NotSupported, "op '%s': inputs %s and %s whose channels are not last", context.name(),
+        fail(Status::NotSupported,
+             "op '%s': inputs %s and %s of different ranks are supported with their channels last only", context.name(),
              a.text().c_str(), b.text().c_str());
     const Shape shape = broadcastShapes(a, b, context.name());
     shape.elements();
@@ -143,8 +147,9 @@ ParamsPtr parseCodeSoftmax(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedSoftmax table", name);
     const double step = static_cast<double>(table->beta()) * static_cast<double>(table->inputScale());
     if (!(step >= 0) || !std::isfinite(step))
-        fail(Status::BadParameter, "op '%s': beta is %g and inputScale %g", name, static_cast<double>(table->beta()),
-             static_cast<double>(table->inputScale()));
+        fail(Status::BadParameter,
+             "op '%s': beta is %g and inputScale %g, their product must be finite and not negative", name,
+             static_cast<double>(table->beta()), static_cast<double>(table->inputScale()));
     auto p = std::make_shared<CodeSoftmaxParams>();
     for (size_t d = 0; d < 256; ++d) p->powers[d] = static_cast<float>(std::exp(-static_cast<double>(d) * step));
     return p;

@@ -1,4 +1,4 @@
-// UnaryOp and the operator types that equal one of its codes.
+// UnaryOp, and the operators that compute the same as one of its codes.
 #include "ops/unary.h"
 #include "model/wire_access.h"
 #include "ops/families.h"
@@ -9,7 +9,7 @@ namespace {
 ParamsPtr parseUnary(const wire::Op& op, const ParseContext& context) {
     const wire::UnaryOp* table = op.main_as_UnaryOp();
     const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': UnaryOp without its parameter table", name);
+    if (!table) fail(Status::BadParameter, "op '%s' carries no UnaryOp table", name);
     const int code = static_cast<int>(table->opType());
     if (code < 0 || code > 34) fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
     auto params = std::make_shared<UnaryParams>();
@@ -24,10 +24,10 @@ ParamsPtr parseFixed(const wire::Op&, const ParseContext& context) {
     auto params = std::make_shared<UnaryParams>();
     switch (context.node.type) {
         case OpType::Sigmoid:
-            params->code = 29;
+            params->code = kUnarySigmoid;
             break;
         case OpType::TanH:
-            params->code = 30;
+            params->code = kUnaryTanh;
             break;
         case OpType::Bnll:
             params->code = 17;

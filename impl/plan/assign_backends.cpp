@@ -17,7 +17,7 @@ namespace mnnc {
 
 namespace {
 
-// The most views in a chain of views of views. Each question about a view walks along its chain.
+// Limit on the length of a chain of views of views, because each query about a view goes along its chain.
 constexpr int kMaxViewChain = 16;
 
 bool isEndOfLongChain(const Operand* view) {
@@ -26,14 +26,13 @@ bool isEndOfLongChain(const Operand* view) {
     return length == kMaxViewChain;
 }
 
-// The name of the backend that computes the command: the host's backend where it took the command, which the CPU calls
-// then.
+// Returns the name of the host's backend that took the command, and that the CPU calls; null: none took it.
 const char* hostBackendOf(const Command& command) {
     const auto* host = command.paramsIf<HostNodeParams>();
     return host ? host->node->backendName() : nullptr;
 }
 
-// Who computes the command.
+// Returns the name of the backend that computes the command.
 const char* nameOf(const Backend& backend, const Command& command) {
     const char* name = hostBackendOf(command);
     return name ? name : backend.name();
@@ -82,7 +81,8 @@ void Assignment::addView(const Command& command, const PlannedStorage& planned) 
     plan_.views.push_back(output);
 }
 
-// The command with its operands in the planned storage; where a device refused it, in the storage that the CPU chooses.
+// Returns the command with its operands in the planned storage; where a device refused it, in the storage that the CPU
+// chooses.
 Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
     const bool device = context_.device.get() == &backend;
     const Command& original = plan_.graph.command(id);

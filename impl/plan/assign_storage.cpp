@@ -54,7 +54,7 @@ class StorageAssignment {
         return planned;
     }
 
-    // The choice for operands in the storage in which that backend gets them.
+    // Returns the choice for operands in the storage in which that backend gets them.
     static StorageChoice choose(const Backend& backend, const Command& command, bool onDevice) {
         std::deque<Operand> arriving;
         Command seen;

@@ -105,7 +105,7 @@ bool ScoreReader::addMask(Kind kind, Operand* operand, Id consumer, const ScoreA
     return addStep(kind, operand, OperandView::of(operand->shape), axes);
 }
 
-// The same for the operand that this command produces.
+// Adds the same step with the operands of the command that produces the operand; returns false where it cannot.
 bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
     const Command& producer = graph_.command(id);
     const Operand& made = *producer.outputs[0];

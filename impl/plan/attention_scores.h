@@ -10,7 +10,7 @@
 
 namespace mnnc {
 
-// The factor of a product, or of a quotient, with a number that is known while planning.
+// Returns the factor of a product, or of a quotient, with a number that is known while planning.
 std::optional<float> knownFactor(const Command& command, const Operand* value);
 
 class ScoreReader {
@@ -28,7 +28,7 @@ class ScoreReader {
     void multiply(float factor) { pending_ *= factor; }
     // Reads the next command, which consumes the present scores; returns false where attention has no such step.
     bool take(Id id);
-    // Whether a Softmax over the present scores runs over all keys of each query.
+    // Returns whether a Softmax over the present scores runs over all keys of each query.
     bool isOverKeys(const Command& softmax) const;
 
     std::vector<AttentionStep>& steps() { return steps_; }

@@ -1,5 +1,5 @@
-// Finds groups of commands that may compute over int8 codes. It begins with all candidates, and removes those with an
-// operand that is not produced as codes, or a consumer that takes floats, until nothing changes.
+// Finds groups of commands that may compute over int8 codes. The search begins with all candidates, and removes those
+// with an operand that is not produced as codes, or with a consumer that takes floats, until nothing changes.
 #include "plan/code_groups.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class GroupFinder {
         const FusionPattern* pattern = findPattern(backend_.patterns(), "ElementwiseChain");
         if (!pattern) return;
         ChainLimits limits;
-        limits.inputs = limits.outputs = limits.least = 1;
+        limits.inputs = limits.outputs = limits.minCommands = 1;
         limits.literals = true;
         for (FusionMatch& match : findElementwiseChains(graph_, limits)) {
             const std::vector<Operand*> inputs = fusedInputs(graph_, match.members);

@@ -27,9 +27,9 @@ struct CodeQuery {
 // before them and back behind them would round at the same places.
 std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend, const CodeQuery& query);
 
-// The operand of a sum or product that has one value for each channel and stays float; null: there is none.
+// Returns the operand of a sum or product that has one value for each channel and stays float; null: there is none.
 Operand* floatOperand(const Command& command);
-// Whether the command only moves codes, so that operands and result need the same scale.
+// Returns whether the command only moves codes, so that operands and result need the same scale.
 bool movesCodes(const Command& command);
 
 }  // namespace mnnc

@@ -20,7 +20,7 @@ bool permutes(const Region& region) {
     return !copiesRange(region);
 }
 
-// Whether a Raster writes every element of its output once, from tensors of its type that do not change.
+// Returns whether a Raster writes every element of its output once, from tensors of its type that do not change.
 bool isComplete(const CommandGraph& graph, const Command& raster) {
     const Operand& output = *raster.outputs[0];
     if (output.empty() || graph.producerCount(&output) != 1 || graph.isLiveOut(&output)) return false;
@@ -52,10 +52,10 @@ bool isProfitable(const Command& outer, const Command& inner) {
            });
 }
 
-// `outer` with the sources of `inner` in place of its result; empty where regions cannot express it.
+// Returns `outer` with the sources of `inner` in place of its result; empty where regions cannot express it.
 std::optional<Command> compose(const Command& outer, const Command& inner) {
     const Operand* between = inner.outputs[0];
-    const size_t most = std::max(kMaxRegions, outer.regions.size());
+    const size_t maxRegions = std::max(kMaxRegions, outer.regions.size());
     Command composed = outer;
     composed.regions.clear();
     composed.inputs.clear();
@@ -71,7 +71,7 @@ std::optional<Command> compose(const Command& outer, const Command& inner) {
         std::vector<Region> parts{region};
         if (through) {
             if (!writesOnce(region)) return std::nullopt;  // the order of its elements matters
-            auto pieces = composeRegion(region, inner.regions, most);
+            auto pieces = composeRegion(region, inner.regions, maxRegions);
             if (!pieces) return std::nullopt;
             parts = std::move(*pieces);
         }
@@ -79,7 +79,7 @@ std::optional<Command> compose(const Command& outer, const Command& inner) {
             part.input = indexOf(through ? inner.inputs[static_cast<size_t>(part.input)] : source);
             composed.regions.push_back(part);
         }
-        if (composed.regions.size() > most) return std::nullopt;
+        if (composed.regions.size() > maxRegions) return std::nullopt;
     }
     return composed;
 }

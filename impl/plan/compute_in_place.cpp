@@ -10,7 +10,7 @@ namespace mnnc {
 
 namespace {
 
-// Whether this output may lie where this input lies, judged by the inputs of the step.
+// Returns whether this output may lie where this input lies, judged by the inputs of the step.
 bool canRunInPlace(const Step& step, size_t output, size_t input) {
     const uint32_t allowed = step.execution->inPlaceInputs(output);
     const auto may = [&](size_t i) { return i < 32 && ((allowed >> i) & 1u); };

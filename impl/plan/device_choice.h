@@ -16,7 +16,7 @@ inline bool isHostShape(const Command& command) {
            std::all_of(command.outputs.begin(), command.outputs.end(), isSmall);
 }
 
-// Whether the device should run the command; if its backend refuses it, `reason` gets a sentence.
+// Returns whether the device should run the command; if its backend refuses it, `reason` gets a sentence.
 inline bool deviceTakes(const Backend& device, const Command& command, std::string& reason) {
     return !isHostShape(command) && device.supports(command, reason);
 }

@@ -18,7 +18,7 @@ constexpr size_t kMaxConsumers = 32;  // of a result that is used inside of a ch
 // A chain runs where its last command was, and the operands of its members have to live until then.
 constexpr size_t kMaxDistance = 16;
 
-// Whether two tensors have the same elements in the same order in any storage.
+// Returns whether two tensors have the same elements in the same order in any storage.
 bool sameElements(const Operand& a, const Operand& b) {
     return a.shape == b.shape && (a.format == Format::NHWC) == (b.format == Format::NHWC);
 }
@@ -32,7 +32,8 @@ class ChainFinder {
             if (isElementwise(id)) extendChains(id);
         std::vector<FusionMatch> matches;
         for (std::vector<Id>& chain : chains_)
-            if (chain.size() >= std::max<size_t>(limits_.least, 1)) matches.push_back({std::move(chain), nullptr});
+            if (chain.size() >= std::max<size_t>(limits_.minCommands, 1))
+                matches.push_back({std::move(chain), nullptr});
         return matches;
     }
 
@@ -100,7 +101,8 @@ class ChainFinder {
         chains_.push_back(std::move(members));
     }
 
-    // Whether all members may run at the place of the last one. The members up to `before` have been checked already.
+    // Returns whether all members may run at the place of the last one. The members up to `before` have been checked
+    // already.
     bool isChain(const std::vector<Id>& members, Id before) const {
         if (members.size() > limits_.steps) return false;
         const Id last = members.back();

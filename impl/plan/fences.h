@@ -11,7 +11,7 @@
 
 namespace mnnc {
 
-// assignOffsets(); in these builds assignOffsetsApart().
+// Calls assignOffsets(), or assignOffsetsApart() in these builds.
 int64_t assignHostOffsets(std::vector<MemoryRequest>& requests);
 
 // Fences off all bytes of the arena that belong to no placement; does nothing in other builds.

@@ -8,7 +8,7 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// Whether a command copies floats of one tensor.
+// Returns whether a command copies floats of one tensor.
 bool copiesFloats(const Command& command) {
     return command.type == OpType::Raster && command.inputs.size() == 1 &&
            command.inputs[0]->type == DataType::Float32 && command.outputs[0]->type == DataType::Float32;

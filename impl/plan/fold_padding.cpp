@@ -26,7 +26,7 @@ bool isSame(const Region& a, const Region& b) {
     return alike(a.src, b.src) && alike(a.dst, b.dst) && std::equal(a.size, a.size + 3, b.size);
 }
 
-// The number of zeros that a Raster adds on each side of a plane; empty where it does something else.
+// Returns the number of zeros that a Raster adds on each side of a plane; empty where it does something else.
 std::optional<Border> borderOf(const Command& raster) {
     if (raster.type != OpType::Raster || raster.inputs.size() != 1 || raster.regions.size() != 1) return {};
     const Operand &from = *raster.inputs[0], &to = *raster.outputs[0];
@@ -61,7 +61,7 @@ bool averagesWithoutPadding(const Command& command) {
            std::all_of(pool->pads.begin(), pool->pads.end(), isZero);
 }
 
-// The parameters of the average over `map`; null where its outputs would differ from those over the larger map.
+// Returns the parameters of the average over `map`; null where its outputs would differ from those over the larger map.
 std::shared_ptr<PoolParams> withBorder(const Command& pooling, const Border& border, const Shape& map) {
     auto params = std::make_shared<PoolParams>(pooling.paramsAs<PoolParams>());
     params->ceil = params->ceil && params->padType == PoolPad::Explicit;

@@ -36,7 +36,7 @@ std::optional<Act> activationOf(const Command& command) {
     }
 }
 
-// A copy of everything in order, of floats: another shape for the same elements.
+// Returns whether the command copies all floats in order, so that only the shape changes.
 bool isReshape(const Command& command) {
     return command.type == OpType::Raster && command.inputs.size() == 1 &&
            command.inputs[0]->type == DataType::Float32 && command.outputs[0]->type == DataType::Float32 &&
@@ -74,8 +74,8 @@ class PostOpFusion {
         return accept(std::move(wanted), form.steps);
     }
 
-    // The other operand of a sum, if it can be a residual of this command. `term` is the operand that comes from this
-    // command.
+    // Returns the other operand of a sum, if it can be a residual of this command. `term` is the operand that comes
+    // from this command.
     Operand* residualOf(const Command& sum, const Operand* term) const {
         Operand* other = sum.inputs[sum.inputs[0] == term ? 1 : 0];
         const bool fits = other != term && other->shape == term->shape && other->format == term->format &&
@@ -132,7 +132,7 @@ class PostOpFusion {
         return true;
     }
 
-    // The last one of consecutive changes of shape.
+    // Returns the last one of consecutive changes of shape.
     Id lastReshape(Id copy) const {
         for (Id after = graph_.onlyConsumer(copy); after != CommandGraph::kNone && isReshape(graph_.command(after));
              after = graph_.onlyConsumer(after))
@@ -181,7 +181,7 @@ class PostOpFusion {
         return true;
     }
 
-    // Whether no later command of the graph writes it.
+    // Returns whether no later command of the graph writes the tensor.
     bool isWrittenBefore(const Operand* tensor) const {
         const Id producer = graph_.producer(tensor);
         return producer == CommandGraph::kNone ? graph_.producerCount(tensor) == 0 : graph_.runsBefore(producer, id_);

@@ -110,7 +110,7 @@ void CommandGraph::verify() const {
     for (const Id id : ids()) {
         const Command& command = this->command(id);
         if (order_[position(id)] != id)
-            fail(Status::Internal, "plan: command '%s' is not where the order has it", command.name.c_str());
+            fail(Status::Internal, "plan: command '%s' is not at its position in the order", command.name.c_str());
         for (const Operand* input : command.inputs) {
             Uses& uses = expected[input];
             ++uses.operands;
@@ -129,7 +129,8 @@ void CommandGraph::verify() const {
         if (!std::is_permutation(uses.producers.begin(), uses.producers.end(), wanted.producers.begin(),
                                  wanted.producers.end()) ||
             uses.consumers != wanted.consumers || uses.operands != wanted.operands)
-            fail(Status::Internal, "plan: the uses of tensor '%s' are not those of the commands", tensor->name.c_str());
+            fail(Status::Internal, "plan: the recorded uses of tensor '%s' differ from those in the commands",
+                 tensor->name.c_str());
     }
 }
 

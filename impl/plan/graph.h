@@ -18,7 +18,7 @@ namespace mnnc {
 struct PlannedStorage {
     bool onDevice = false;
     StorageChoice choice;
-    // A Raster without work: its output lies in its input, which is stored as `viewed`, from this byte on.
+    // A Raster without work: its output lies in its input, which is stored as `viewed`, from the byte `viewOffset` on.
     bool isView = false;
     Storage viewed;
     int64_t viewOffset = 0;
@@ -34,13 +34,13 @@ class CommandGraph {
     explicit CommandGraph(std::function<bool(const Operand*)> isLiveOut) : isLiveOut_(std::move(isLiveOut)) {}
 
     Id append(Command command, double flops, std::string refusal = {});
-    // A place in the order where a control flow operator runs; no pass changes it.
+    // Appends a control flow operator, which no pass changes.
     Id appendControl(OpType type, std::string name, std::vector<Operand*> reads);
 
     const Command& command(Id id) const { return nodes_[id].command; }
     double flops(Id id) const { return nodes_[id].flops; }
-    // Why backends of the host, and the device before them, do not compute it; empty: there are none, or they were not
-    // consulted.
+    // Returns why backends of the host, and the device before them, do not compute the command; empty: there are none,
+    // or they were not consulted.
     const std::string& refusal(Id id) const { return nodes_[id].refusal; }
     // Valid after assign-storage, like the storages of operands. A command that has replaced others since then gets its
     // own when the pass runs again.
@@ -48,33 +48,34 @@ class CommandGraph {
     void setStorage(Id id, const PlannedStorage& storage) { nodes_[id].storage = storage; }
     bool isControl(Id id) const { return nodes_[id].control; }
     bool contains(Id id) const { return !nodes_[id].erased; }
-    // The present commands in execution order.
+    // Returns the present commands in execution order.
     std::vector<Id> ids() const;
-    // Grows along the execution order. Differences also count commands that were erased since the last insertion.
+    // Returns a number that grows along the execution order. Differences also count commands that were erased since the
+    // last insertion.
     size_t position(Id id) const { return nodes_[id].position; }
     bool runsBefore(Id a, Id b) const { return position(a) < position(b); }
 
-    // The only command that writes the tensor; kNone: there is none, or there are several.
+    // Returns the only command that writes the tensor; kNone: there is none, or there are several.
     Id producer(const Operand* tensor) const;
     size_t producerCount(const Operand* tensor) const { return usesOf(tensor).producers.size(); }
-    // The commands that read the tensor, each once, in execution order.
+    // Returns the commands that read the tensor, each once, in execution order.
     const std::vector<Id>& consumers(const Operand* tensor) const { return usesOf(tensor).consumers; }
     bool isLiveOut(const Operand* tensor) const { return isLiveOut_(tensor); }
-    // The later command that is the only consumer of the tensor, by one operand. kNone where there is no such command,
-    // where the tensor is live-out, or where it has not exactly one producer.
+    // Returns the later command that is the only consumer of the tensor, by one operand. kNone where there is no such
+    // command, where the tensor is live-out, or where it has not exactly one producer.
     Id onlyConsumer(const Operand* tensor) const;
-    // The same for the result of a command, which must have exactly one.
+    // Returns the same for the result of a command; kNone where the command has not exactly one result.
     Id onlyConsumer(Id id) const {
         return command(id).outputs.size() == 1 ? onlyConsumer(command(id).outputs[0]) : kNone;
     }
-    // The earlier command that produces the tensor, if `consumer` is the only consumer; else kNone.
+    // Returns the earlier command that produces the tensor, if `consumer` is the only consumer; else kNone.
     Id exclusiveProducer(const Operand* tensor, Id consumer) const {
         return onlyConsumer(tensor) == consumer ? producer(tensor) : kNone;
     }
 
-    // The new command keeps the mark fp32 of the one before.
+    // Replaces a command; the new one keeps the mark fp32 of the old one.
     void replace(Id id, Command command);
-    // Removes a command that `mergedInto` now computes as well; that one takes over its FLOPs and its mark fp32.
+    // Removes a command that `mergedInto` now computes as well; `mergedInto` takes over its FLOPs and its mark fp32.
     void erase(Id id, Id mergedInto);
     Id insertBefore(Id id, Command command, double flops);
     Id insertAfter(Id id, Command command, double flops);
@@ -82,7 +83,7 @@ class CommandGraph {
     // Throws Status::Internal where uses and commands disagree, or where a command reads a tensor that only later
     // commands write. Builds with assertions or a sanitizer call it after every pass.
     void verify() const;
-    // A line for each command: number, type, name, operands, shapes, epilogue, FLOPs.
+    // Returns a line for each command: number, type, name, operands, shapes, epilogue, FLOPs.
     std::string text() const;
 
   private:

@@ -17,7 +17,7 @@ size_t last(const OperandView& view, int back) {
     return static_cast<size_t>(view.shape.rank() - back);
 }
 
-// The places of the elements over the axes from `from` to `to`; the last axis varies fastest.
+// Returns the places of the elements over the axes from `from` to `to`; the last axis varies fastest.
 std::vector<int64_t> placesOf(const Shape& shape, const int64_t* steps, int from, int to) {
     std::vector<int64_t> places{0};
     for (int axis = from; axis < to; ++axis) {
@@ -30,7 +30,7 @@ std::vector<int64_t> placesOf(const Shape& shape, const int64_t* steps, int from
     return places;
 }
 
-// The step from each place to the next, if all steps are equal.
+// Returns the step from each place to the next, if all steps are equal.
 std::optional<int64_t> stepOf(const std::vector<int64_t>& places) {
     const int64_t step = places.size() > 1 ? places[1] - places[0] : 0;
     for (size_t i = 1; i < places.size(); ++i)

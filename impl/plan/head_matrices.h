@@ -16,18 +16,19 @@ struct HeadMatrices {
     int64_t rows = 0, columns = 0, rowStep = 0, columnStep = 0;
     std::vector<int64_t> starts;  // of each head
 
-    // The last two axes of an operand whose batch has the extents `own` and is broadcast to `batch`.
+    // Returns the matrices in the last two axes of an operand whose batch has the extents `own` and is broadcast to
+    // `batch`.
     static HeadMatrices of(Operand* tensor, const OperandView& view, const Shape& own, const Shape& batch);
     HeadMatrices transposed() const;
-    // The same elements in the tensor that the Raster reads, where the present tensor is its result. Empty where no
-    // steps describe them.
+    // Returns the same elements in the tensor that the Raster reads; the present tensor must be its result. Empty where
+    // no strides describe them.
     std::optional<HeadMatrices> readThrough(const Command& raster) const;
-    // The same elements in the tensor that the Raster makes of the whole present one.
+    // Returns the same elements in the tensor that the Raster makes of the whole present one.
     std::optional<HeadMatrices> writtenThrough(const Command& raster) const;
-    // Whether the matrices are all elements of the tensor, one after the other.
+    // Returns whether the matrices are all elements of the tensor, one after the other.
     bool fillTensor() const;
-    // Describes them as an operand of attention, or as its transposition; returns false where neither rows nor columns
-    // are contiguous.
+    // Describes the matrices as an operand of attention, or as its transposition; returns false where neither rows nor
+    // columns are contiguous.
     bool place(AttentionOperand& operand, bool& isTransposed) const {
         isTransposed = columnStep != 1 && columns != 1;
         if ((isTransposed && rowStep != 1 && rows != 1) || rowStep < 0 || columnStep < 0) return false;
@@ -42,10 +43,11 @@ struct ScoreAxes {
     Shape shape;
     int rows = 0, columns = 0;
 
-    // Empty where an axis would belong to two of these groups.
+    // Returns the axes of scores with these numbers of rows and columns; empty where an axis would belong to two
+    // groups.
     static std::optional<ScoreAxes> of(const Shape& shape, int64_t rowCount, int64_t columnCount);
     // Describes the places of a step's operand that is broadcast to the scores. `keysAreRows`: rows belong to keys.
-    // Returns false where steps cannot describe them.
+    // Returns false where strides cannot describe them.
     bool place(AttentionStep& step, const OperandView& operand, bool keysAreRows) const;
 };
 

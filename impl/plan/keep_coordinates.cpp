@@ -14,7 +14,7 @@ void markOutputs(const Command& command) {
     for (Operand* output : command.outputs) output->wide = output->type == DataType::Float32;
 }
 
-// Whether all floats that the command reads are coordinates or constants, and at least one is no constant.
+// Returns whether all floats that the command reads are coordinates or constants, and at least one is no constant.
 bool readsOnlyCoordinates(const Command& command) {
     const auto isOther = [](const Operand* input) {
         return input->type == DataType::Float32 && !input->wide && !input->hasConstantValue;

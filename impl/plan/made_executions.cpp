@@ -60,7 +60,7 @@ bool same(const TensorQuant& a, const TensorQuant& b) {
     return a.sameStep(b) && a.min == b.min && a.max == b.max;
 }
 
-// Whether an execution that was made for one of them may run over the other.
+// Returns whether an execution that was made for one operand may run over the other.
 bool same(const Operand& a, const Operand& b) {
     return a.number == b.number && a.shape == b.shape && a.type == b.type && a.format == b.format &&
            a.usage == b.usage && a.channelBlock == b.channelBlock && a.onDevice == b.onDevice &&

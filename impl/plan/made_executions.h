@@ -19,9 +19,9 @@ class MadeExecutions {
         std::shared_ptr<Execution> execution;
     };
 
-    // Adds one that was made for this plan.
+    // Adds an execution that was made for this plan.
     void addNew(const Command& command, const PlanTensors& tensors, std::shared_ptr<Execution> execution);
-    // Adds one that was taken over.
+    // Adds an execution that was taken over from the previous plan.
     void add(const Made& made);
     // Counts the executions that were made for this plan.
     int64_t created() const noexcept { return created_; }

@@ -14,7 +14,8 @@ struct MaskRead {
     std::vector<CommandGraph::Id> rasters;  // the Rasters between the attention and the input
 };
 
-// Returns nothing where the command is no such attention, has no mask, or has one that is made in another way.
+// Returns the mask of an attention; nothing where the command is no such attention, has no mask, or has one that is
+// made in another way.
 std::optional<MaskRead> maskRead(const CommandGraph& graph, CommandGraph::Id attention);
 
 }  // namespace mnnc

@@ -18,9 +18,9 @@ struct OpRecord {
     double flops = 0;          // sum over all its executions in one run; below 0: not known
     bool hostShape = false;
     std::vector<AlgorithmCandidate> candidates = {};  // where the session records plans
-    int node = -1;  // the number of its node in the file, of several the last one's; -1: it has none
+    int node = -1;  // number of its node in the file, the last one of several; -1: it has none
 
-    // A record for an operator that the next run plans.
+    // Returns a record for an operator that the next run plans.
     static OpRecord undecided(const std::string& name, const char* type, int node) {
         return {name, type, "", "", "", -1, false, {}, node};
     }

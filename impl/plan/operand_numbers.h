@@ -18,15 +18,15 @@ class OperandNumbers {
 
     // Numbers below `first` belong to the tensors of the graph.
     explicit OperandNumbers(int first) : end_(first) {}
-    // The number of an owner's n-th operand of a kind in a stage. Pipelines of several sessions may share the numbers
-    // and call this at the same time.
+    // Returns the number of an owner's n-th operand of a kind in a stage. Pipelines of several sessions may share the
+    // numbers and call this at the same time.
     int of(Kind kind, int stage, int owner, int n) {
         const std::lock_guard lock(mutex_);
         const auto [found, added] = numbers_.emplace(std::tuple{kind, stage, owner, n}, end_);
         if (added) ++end_;
         return found->second;
     }
-    // One more than the highest number so far.
+    // Returns one more than the highest number so far.
     int end() const {
         const std::lock_guard lock(mutex_);
         return end_;

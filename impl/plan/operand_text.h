@@ -8,8 +8,8 @@
 
 namespace mnnc {
 
-// Name, type, whether codes begin at 0, shape, the mark of coordinates, and the storage unless it is row-major on the
-// host.
+// Returns name, type, whether codes begin at 0, shape, the mark of coordinates, and the storage unless it is row-major
+// on the host.
 inline std::string operandText(const Operand& tensor) {
     std::string text = format("%s %s%s %s%s", tensor.name.empty() ? "_" : tensor.name.c_str(),
                               dataTypeName(tensor.type), tensor.quant.nonNegative ? " from 0" : "",

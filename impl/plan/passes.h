@@ -21,7 +21,7 @@ struct PlanContext {
     // Whether something other than this plan produces a tensor (StepContext::isFromOutside). Null: nothing does.
     std::function<bool(const Operand*)> isFromOutside = nullptr;
 
-    // The wanted backend where it has memory of its own, else null.
+    // Returns the wanted backend where it has memory of its own, else null.
     const Backend* device() const noexcept { return &backend == &cpu ? nullptr : &backend; }
 };
 
@@ -40,7 +40,7 @@ using PassObserver = std::function<void(const char* pass, const std::string& tex
 void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer);
 void runPasses(StepPlan& plan, const StepContext& context, const PassObserver& observer);
 
-// Attention over kept keys and values reads the entry of a mask where the input has it, however many keys that has.
+// Attention over kept keys and values reads its entry of a mask directly in the input, whatever the number of keys is.
 void readMaskEntries(CommandGraph& graph, const PlanContext& context);
 // PReLU that was written as a comparison, a choice and a product becomes one command.
 void recognisePRelu(CommandGraph& graph, const PlanContext& context);
@@ -52,7 +52,7 @@ void quantize(CommandGraph& graph, const PlanContext& context);
 void composeRasters(CommandGraph& graph, const PlanContext& context);
 // Averages over a map that was padded with zeros count their own padding instead.
 void foldPadding(CommandGraph& graph, const PlanContext& context);
-// Activations that were written as arithmetic (hard-swish, SiLU) become one unary command.
+// Activations that were written as arithmetic (hard-swish, SiLU, GELU) become one unary command.
 void recogniseActivations(CommandGraph& graph, const PlanContext& context);
 // Layer normalisation that was written with single operators becomes one command, where the backend computes it.
 void recogniseNorms(CommandGraph& graph, const PlanContext& context);
@@ -82,7 +82,7 @@ void elideCopies(StepPlan& plan, const StepContext& context);
 void computeInPlace(StepPlan& plan, const StepContext& context);
 // Tensors and scratch get memory according to their lifetimes.
 void planMemory(StepPlan& plan, const StepContext& context);
-// Constants go to the device, and device steps without a step of the host between them become one.
+// Device steps without a step of the host between them become one.
 void recordDeviceSteps(StepPlan& plan, const StepContext& context);
 
 }  // namespace mnnc

@@ -109,7 +109,7 @@ class Lifetimes {
     std::unordered_map<const Operand*, size_t> requestOf_;
 };
 
-// In a damaged graph an operator may also write an input.
+// Throws BadFormat where a tensor has no memory: in a damaged graph an operator may write an input.
 void checkOperands(const StepPlan& plan, const StepContext& context) {
     std::set<int> placed;
     for (const Placement& placement : plan.placements) placed.insert(placement.operand);
@@ -121,7 +121,7 @@ void checkOperands(const StepPlan& plan, const StepContext& context) {
                 const Operand* root = rootOf(tensor);
                 if (!tensor->empty() && !tensor->stored && placed.count(root->number) == 0 &&
                     !context.liesOutside(tensor))
-                    fail(Status::BadFormat, "op '%s': tensor '%s' has no value there: the graph makes it twice",
+                    fail(Status::BadFormat, "op '%s': tensor '%s' has no memory, because the graph makes it twice",
                          step.command.name.c_str(), tensor->name.c_str());
             }
     }

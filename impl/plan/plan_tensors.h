@@ -24,7 +24,7 @@ class PlanTensors {
             shared = std::make_shared<Operand>(std::move(tensor));
         return shared.get();
     }
-    // Null: no tensor has that number.
+    // Returns the tensor with this number; null: there is none.
     Operand* find(int number) const noexcept {
         const auto found = tensors_.find(number);
         return found == tensors_.end() ? nullptr : found->second.get();
@@ -34,10 +34,10 @@ class PlanTensors {
     void forEach(Each&& each) const {
         for (const auto& [number, operand] : tensors_) each(std::as_const(*operand));
     }
-    // A reference that keeps a tensor alive for longer than the plan.
+    // Returns a reference that keeps a tensor alive for longer than the plan.
     Shared keep(int number) const { return tensors_.at(number); }
 
-    // Adds the n-th tensor that passes make like another one of the plan, without contents.
+    // Adds a tensor that a pass makes like another one of the plan, without contents.
     Operand* addLike(const Operand& like, OperandNumbers& numbers, int stage) {
         Operand tensor;
         tensor.name = like.name;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kRounds = 3;  // rounds of propagation, as in the reference
 
-// Whether values pass the command unchanged, or nearly so.
+// Returns whether values pass the command unchanged, or nearly so.
 bool carriesScale(const Command& command) {
     if (command.outputs.size() != 1 || command.inputs.empty()) return false;
     for (const Operand* input : command.inputs)

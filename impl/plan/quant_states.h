@@ -28,7 +28,7 @@ class QuantStates {
     void followOrigins(const Command& raster);
 
     QuantState& operator[](const Operand* tensor) { return states_[tensor]; }
-    // Whether the tensor may be kept as codes.
+    // Returns whether the tensor may be kept as codes.
     bool isKnown(const Operand* tensor) {
         const QuantState& state = states_[tensor];
         return state.quant.known() && state.hasOneProducer;

@@ -80,7 +80,7 @@ class Quantization {
         return context_.backend.canQuantize(command);
     }
 
-    // Clears activations between operators of floats, which gain nothing from codes.
+    // Lets activations between operators of floats compute floats, because they gain nothing from codes.
     void leaveLoneActivations() {
         const auto computesCodes = [&](Id id) { return computesCodes_.count(id) > 0; };
         for (const Id id : ids_) {
@@ -114,8 +114,8 @@ class Quantization {
             if (groupOf_.count(ids_[i]) > 0) passScaleBack(ids_[i]);
     }
 
-    // Whether the results are those of the reference: it also computes a unary operator by a table, and a copy between
-    // two scales through floats with the same results.
+    // Returns whether the results are those of the reference: it also computes a unary operator by a table, and a copy
+    // between two scales through floats with the same results.
     bool isLikeReference(const CodeGroup& group) const {
         const OpType type = graph_.command(group.members[0]).type;
         return group.members.size() == 1 && (type == OpType::UnaryOp || type == OpType::Raster);
@@ -151,7 +151,7 @@ class Quantization {
             states_[values].int8 = codes;
     }
 
-    // Whether the command converts with this scale.
+    // Returns whether the command converts with this scale and zero point.
     static bool means(const Command& command, const TensorQuant& quant) {
         const auto* params = command.paramsIf<QuantCastParams>();
         return !params ||
@@ -179,7 +179,7 @@ class Quantization {
         graph_.insertBefore(id, conversion(type, from, to), static_cast<double>(to->elements()));
     }
 
-    // The codes of a tensor; inserts a conversion before the command where they do not exist yet.
+    // Returns the codes of a tensor; inserts a conversion before the command where they do not exist yet.
     Operand* codesBefore(Id id, Operand* input) {
         const bool missing = !states_[input].int8;
         Operand* int8 = int8Of(input);
@@ -187,7 +187,7 @@ class Quantization {
         return int8;
     }
 
-    // The same for another scale.
+    // Returns the codes of a tensor with another scale, inserting conversions where they are needed.
     Operand* codesBefore(Id id, Operand* input, const TensorQuant& quant) {
         Operand* codes = codesBefore(id, input);
         if (codes->quant.sameStep(quant)) return codes;
@@ -255,8 +255,8 @@ class Quantization {
         }
     }
 
-    // Whether neither the codes of the result nor the zero point, with which maps are padded, are negative. Values from
-    // 0 on have such codes where the code of 0 is not negative.
+    // Returns whether neither the codes of the result nor the zero point, with which maps are padded, are negative.
+    // Values from 0 on have such codes where the code of 0 is not negative.
     static bool writesNoNegativeCodes(const Command& command, const TensorQuant& quant) {
         // A file may have an upper limit below the lower one; then all codes are equal to the upper limit.
         if (!(quant.zero >= 0 && quant.zero <= 127 && quant.max >= 0)) return false;
@@ -276,7 +276,7 @@ class Quantization {
                 const auto* clip = command.paramsIf<ClipParams>();
                 return clip && clip->lo >= 0 && clip->hi >= 0;
             }
-            case OpType::Raster:  // what the inputs do not cover is the zero point
+            case OpType::Raster:  // elements that no input covers are the zero point
             case OpType::Pooling:
             case OpType::Pooling3D:
                 return std::all_of(command.inputs.begin(), command.inputs.end(),

@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// The output lies in the input, which is stored like this, from this byte on.
+// The output lies in the input, which is stored as `input`, from the byte `offset` on.
 struct RasterView {
     Storage input;
     int64_t offset;
@@ -21,11 +21,12 @@ struct ViewRules {
     std::function<bool(const Operand*)> liesOutside;
 };
 
-// Empty: the Raster needs a step.
+// Returns where the output lies in the input; empty: the Raster needs a step.
 std::optional<RasterView> rasterView(const Command& command, const ViewRules& rules);
 
-// The byte of `whole` at which a region from `part` to `whole` puts the complete part in its present storage; -1 where
-// it does not. With source and destination exchanged: the byte at which the part is a range of the whole.
+// Returns the byte of `whole` at which a region from `part` to `whole` puts the complete part in its present storage;
+// -1 where it does not. With the source and the destination of the region exchanged, this is the byte at which `part`
+// is a range of `whole`.
 int64_t subrangeOffset(const Operand& whole, const Operand& part, const Region& region);
 
 }  // namespace mnnc

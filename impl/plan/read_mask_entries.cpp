@@ -10,7 +10,7 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// Whether a command copies a range of its one input.
+// Returns whether a command copies a range of its one input.
 bool takesRange(const Command& command) {
     return command.type == OpType::Raster && command.inputs.size() == 1 && command.outputs.size() == 1 &&
            command.regions.size() == 1 && command.views.empty() && !command.epilogue.residual &&

@@ -1,5 +1,6 @@
-// The pass recognise-attention: the operators with which nets write softmax(scale q k^T + mask) v become one command,
-// which never stores a matrix of all scores. The heads of queries, keys, values and results stay in place.
+// The pass recognise-attention: the operators with which nets write softmax(scale q k^T + mask) v (Vaswani et al.,
+// "Attention Is All You Need", arXiv 1706.03762, section 3.2.1) become one command, which never stores a matrix of all
+// scores. The heads of queries, keys, values and results stay in place.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -38,7 +39,7 @@ struct FoundAttention {
 // Walks from the product of queries and keys to the result: factors, sums with masks and Selects, each of which reads
 // the result of the one before, Softmax over the keys, and the product with the values. Scores and the result may be
 // transposed, with keys in rows. Rasters through which the operands can be read or the result written become members
-// too, and so do factors of queries and keys. The result is empty where the net computes something else, or steps
+// too, and so do factors of queries and keys. The result is empty where the net computes something else, or strides
 // cannot describe an operand.
 class Reader {
   public:
@@ -67,7 +68,7 @@ class Reader {
         return id != CommandGraph::kNone && mayTake_(id) && command(id).outputs[0]->type == DataType::Float32;
     }
 
-    // The next Softmax that the results of a product reach, and the commands before it.
+    // Returns the next Softmax that the results of a product reach; adds the commands before it to `between`.
     Id softmaxBehind(Id product, std::vector<Id>& between) const {
         for (Id id = graph_.onlyConsumer(product); isPart(id); id = graph_.onlyConsumer(id)) {
             const OpType type = command(id).type;
@@ -108,7 +109,7 @@ class Reader {
         return operand;
     }
 
-    // The operands of a product as matrices; returns false where there are none, or too many.
+    // Reads the operands of a product as matrices; returns false where there are none, or too many.
     bool operandsOf(const Command& product, HeadMatrices& a, HeadMatrices& b, Shape& batch) const {
         const OperandView left = viewOf(product, 0), right = viewOf(product, 1);
         if (left.shape.rank() < 2 || right.shape.rank() < 2) return false;
@@ -150,7 +151,7 @@ class Reader {
 
     bool readValues(Id softmax) {
         Id id = graph_.onlyConsumer(softmax);
-        std::vector<Id> moves;  // Rasters on the way
+        std::vector<Id> moves;  // Rasters between the Softmax and the product
         for (; isPart(id) && command(id).type == OpType::Raster; id = graph_.onlyConsumer(id)) moves.push_back(id);
         if (!isPart(id) || !isProduct(command(id))) return false;
         const Command& product = command(id);
@@ -221,7 +222,7 @@ class Reader {
         return found;
     }
 
-    // The number of neighbouring heads that have the same keys and values throughout.
+    // Returns the number of neighbouring heads that have the same keys and values throughout.
     static int sharedHeads(const AttentionLayout& args) {
         const auto isSame = [&](size_t a, size_t b) {
             return args.k.heads[a] == args.k.heads[b] && args.v.heads[a] == args.v.heads[b];

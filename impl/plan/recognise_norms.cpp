@@ -22,8 +22,8 @@ class NormReader {
   public:
     explicit NormReader(const CommandGraph& graph) : graph_(graph) {}
 
-    // The normalisation that begins with this command, the difference from the mean; empty where the net computes
-    // something else.
+    // Returns the normalisation that begins with this command, the difference from the mean; empty where the net
+    // computes something else.
     std::optional<Command> read(Id difference) {
         x_ = isBinary(difference, kBinarySub) ? command(difference).inputs[0] : nullptr;
         if (!x_ || !(command(difference).outputs[0]->shape == x_->shape)) return {};
@@ -37,7 +37,7 @@ class NormReader {
         readScaleAndShift(quotient);
         return result();
     }
-    // The replaced commands, the last one at the end.
+    // Returns the replaced commands, the last one at the end.
     const std::vector<Id>& members() const { return members_; }
 
   private:
@@ -59,7 +59,7 @@ class NormReader {
         return params && params->operation == Reduce::Mean && params->keepDims &&
                command(id).inputs[0]->type == DataType::Float32;
     }
-    // Whether the command raises `base` to a known power.
+    // Returns whether the command raises `base` to a known power.
     bool isPower(Id id, const Operand* base, float exponent) const {
         return isBinary(id, kBinaryPow) && command(id).inputs[0] == base && isKnownNumber(*command(id).inputs[1]) &&
                *command(id).inputs[1]->known<float>() == exponent;
@@ -69,7 +69,7 @@ class NormReader {
                (isBinary(id, kBinaryMul) && command(id).inputs[0] == of && command(id).inputs[1] == of);
     }
 
-    // The command that divides the difference by the root of its mean square; kNone where there is none.
+    // Returns the command that divides the difference by the root of its mean square; kNone where there is none.
     Id quotientOf(Id difference) {
         const Operand* value = command(difference).outputs[0];
         const std::vector<Id>& consumers = graph_.consumers(value);
@@ -116,7 +116,7 @@ class NormReader {
         members_.push_back(id);
         return true;
     }
-    // Whether a shape that is broadcast to the input's has the extents of the axes, and 1 elsewhere.
+    // Returns whether a shape that is broadcast to the input's has the extents of the axes, and 1 elsewhere.
     bool liesAlongAxes(const Shape& shape) const {
         const int lead = x_->shape.rank() - shape.rank();
         for (int axis = 0; axis < x_->shape.rank(); ++axis) {

@@ -1,6 +1,6 @@
-// The pass recognise-prelu: x * (x < 0 ? slope : 1), with a slope for each channel or one for all, as the converter
-// writes ONNX's PRelu. It runs before passes use scales, because the condition and the broadcast slopes have none that
-// mean anything.
+// The pass recognise-prelu: x * (x < 0 ? slope : 1) (He et al., "Delving Deep into Rectifiers", arXiv 1502.01852), with
+// a slope for each channel or one for all, as the converter writes ONNX's PRelu. It runs before passes use scales,
+// because the scales of the condition and of the broadcast slopes have no meaning.
 #include <optional>
 
 #include "ops/activation.h"
@@ -22,8 +22,8 @@ bool isNumber(const Operand& tensor, float value) {
            *tensor.known<float>() == value;
 }
 
-// Whether a Raster produces a tensor of x's shape by broadcasting a constant: one element for each channel of x, or a
-// single element for everything.
+// Returns whether a Raster produces a tensor of x's shape by broadcasting a constant: one element for each channel of
+// x, or a single element for everything.
 bool broadcastsChannels(const Command& raster, const Operand& x) {
     const Operand &from = *raster.inputs[0], &to = *raster.outputs[0];
     const int axis = channelAxis(x);
@@ -76,7 +76,8 @@ class PReluFinder {
     }
 
   private:
-    // The producer of a tensor of the same values and shape, before Rasters that only copy; kNone: there is none.
+    // Returns the producer of a tensor of the same values and shape, before Rasters that only copy; kNone: there is
+    // none.
     Id origin(Operand*& tensor) {
         for (Id id = graph_.producer(tensor); id != CommandGraph::kNone; id = graph_.producer(tensor)) {
             if (graph_.isControl(id)) break;
@@ -94,7 +95,7 @@ class PReluFinder {
         return CommandGraph::kNone;
     }
 
-    // The slopes where `factor` is x < 0 ? slope : 1, or x > 0 ? 1 : slope.
+    // Returns the slopes where `factor` is x < 0 ? slope : 1, or x > 0 ? 1 : slope.
     Slopes slopesOf(Operand* factor, Operand* x) {
         const Id choice = origin(factor);
         if (choice == CommandGraph::kNone || graph_.command(choice).type != OpType::Select) return {};
@@ -110,7 +111,7 @@ class PReluFinder {
         return {};
     }
 
-    // Whether a condition compares x with 0: x < 0 or x <= 0 if `negative`, else x > 0 or x >= 0.
+    // Returns whether a condition compares x with 0: x < 0 or x <= 0 if `negative`, else x > 0 or x >= 0.
     bool compares(Operand* condition, Operand* x, bool negative) {
         const Id comparison = origin(condition);
         if (comparison == CommandGraph::kNone || graph_.command(comparison).type != OpType::BinaryOp) return false;
@@ -150,7 +151,8 @@ class PReluFinder {
     }
 
     CommandGraph& graph_;
-    std::vector<Id> steps_;  // their results have no other consumer; consumers stand before producers
+    // Commands before the product, erased where nothing else reads their results; consumers come before producers.
+    std::vector<Id> steps_;
 };
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 namespace mnnc {
 
-// The command has one float tensor as input and one as output, adds nothing, and reads no operand through Rasters.
+// Returns whether the command has one float tensor as input and one as output, no residual, and no operand that it
+// reads through Rasters.
 inline bool hasOneFloatOperand(const Command& command) {
     return command.params && command.inputs.size() == 1 && command.outputs.size() == 1 && !command.epilogue.residual &&
            command.views.empty() && command.inputs[0]->type == DataType::Float32 &&

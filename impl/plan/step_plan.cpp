@@ -10,7 +10,7 @@ namespace mnnc {
 
 namespace {
 
-// Offsets of operands in the host's arena.
+// Offsets in the host's arena, by the numbers of operands.
 using ArenaOffsets = std::unordered_map<int, int64_t>;
 
 ArenaOffsets offsetsOf(const StepPlan& plan) {
@@ -20,7 +20,7 @@ ArenaOffsets offsetsOf(const StepPlan& plan) {
     return offsets;
 }
 
-// An operand with its storage, its root if it is a view, and its place in the arena.
+// Describes an operand with its storage, its root if it is a view, and its place in the arena.
 std::string storedText(const Operand& tensor, const ArenaOffsets& offsets) {
     std::string text = operandText(tensor);
     if (tensor.aliasOf)

@@ -27,7 +27,7 @@ struct Step {
     std::vector<DeviceStep> toRecord = {};       // a device's steps in order
     int scratch = 0;                             // the number of its scratch; 0: it has none
 
-    // The execution on the host or the device. Null: the step is control flow or a device's sequence.
+    // Returns the execution on the host or the device. Null: the step is control flow or a device's sequence.
     Execution* runs() const noexcept { return unrecorded ? unrecorded.get() : execution.get(); }
 };
 
@@ -44,7 +44,7 @@ struct KnownOperand {
 
 struct StepPlan {
     explicit StepPlan(const CommandGraph& commands) : graph(commands) {}
-    // A line for each step: number, type, name, backend, algorithm, operands and their storage.
+    // Returns a line for each step: number, type, name, backend, algorithm, operands and their storage.
     std::string text() const;
 
     const CommandGraph& graph;
@@ -86,22 +86,23 @@ struct StepContext {
     MadeExecutions* made = nullptr;
     // Whether an operand is an input whose last extent may differ from run to run; null: none is.
     std::function<bool(const Operand*)> isOpen = nullptr;
-    // Whether this plan does not assign the memory of a tensor.
+    // Returns whether this plan does not assign the memory of a tensor.
     bool liesOutside(const Operand* tensor) const {
         for (; tensor; tensor = tensor->aliasOf)
             if (isFromOutside(tensor)) return true;
         return false;
     }
     Backend& backendOf(bool onDevice) const { return onDevice ? static_cast<Backend&>(*device) : *cpu; }
-    // An execution that may run in other sessions and outlive the one that planned it: it keeps its backend alive.
+    // Returns an execution that may run in other sessions and outlive the one that planned it: it keeps its backend
+    // alive.
     std::shared_ptr<Execution> shared(std::unique_ptr<Execution> fresh, bool onDevice) const {
         std::shared_ptr<const void> backend = cpu;
         if (onDevice) backend = device;
         // The deleter also runs where the count of references cannot be allocated.
         return {fresh.release(), [backend = std::move(backend)](Execution* own) { delete own; }};
     }
-    // The execution that ran this command over the same operands in the previous plan; adds it to this plan's list.
-    // Null: there is none.
+    // Returns the execution that ran this command over the same operands in the previous plan; adds it to this plan's
+    // list. Null: there is none.
     std::shared_ptr<Execution> takeOver(const Command& command, bool onDevice) const {
         const MadeExecutions::Made* found = before && !onDevice ? before->find(command) : nullptr;
         if (!found) return nullptr;

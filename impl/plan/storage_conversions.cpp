@@ -15,7 +15,7 @@ Storage storageOf(const Operand& tensor) {
     return {tensor.channelBlock, tensor.onDevice, tensor.onDevice && tensor.wide};
 }
 
-// The earliest tensor with the same bytes, channels and storage.
+// Returns the earliest tensor with the same bytes, channels and storage.
 Operand* canonical(Operand* tensor) {
     while (tensor->aliasOf && storageOf(*tensor->aliasOf) == storageOf(*tensor) &&
            tensor->aliasOf->type == tensor->type && sameChannels(*tensor, *tensor->aliasOf))
@@ -66,7 +66,8 @@ Operand* StorageConversions::findOnDevice(Operand* source, bool wide) const {
     return nullptr;
 }
 
-// A view of this tensor's shape over a device copy of the same bytes, which another host tensor may have caused.
+// Returns a view of this tensor's shape over a device copy of the same bytes, which another host tensor may have
+// caused.
 Operand* StorageConversions::viewOnDevice(Operand* tensor, bool wide) {
     for (Operand* other = tensor->aliasOf; other; other = other->aliasOf) {
         // On a device the type determines the width of an element.

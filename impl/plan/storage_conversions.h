@@ -12,7 +12,7 @@ class StorageConversions {
   public:
     StorageConversions(StepPlan& plan, const StepContext& context) : plan_(plan), context_(context) {}
 
-    // The tensor in the wanted storage: itself, an earlier conversion, or a new one.
+    // Returns the tensor in the wanted storage: itself, an earlier conversion, or a new one.
     Operand* convert(Operand* tensor, Storage wanted);
     // Adds a tensor like `of`, which a step has to fill.
     Operand* describe(const Operand& of, Storage storage);

@@ -9,7 +9,8 @@ namespace mnnc {
 
 namespace {
 
-// The longest rows of a product that only transforms coordinates: those of space with an additional 1.
+// Limit on the length of the rows of a product that only transforms coordinates: homogeneous coordinates of space have
+// four.
 constexpr int64_t kMaxCoordinates = 4;
 
 bool isFloat(const Operand* tensor) {
@@ -22,7 +23,7 @@ bool hasMark(const Command& command) {
     return std::any_of(side.begin(), side.end(), [](const Operand* tensor) { return isFloat(tensor) && tensor->wide; });
 }
 
-// The shape that a product reads, which a view may have changed.
+// Returns the shape that a product reads, which a view may have changed.
 const Shape& shapeOf(const Command& command, size_t operand) {
     return command.views.empty() ? command.inputs[operand]->shape : command.views[operand].shape;
 }

@@ -64,11 +64,11 @@ class Division {
     size_t& owner(int id) { return owner_[static_cast<size_t>(id)]; }
     bool isConstantTensor(int id) const { return constant_[static_cast<size_t>(id)]; }
     std::vector<bool> chosenNodes(const std::vector<std::string>& names) const;
-    std::vector<bool> endsOfWays(const std::vector<std::string>& names, const char* what) const;
-    std::vector<bool> ledTo(const std::vector<bool>& sources) const;
-    std::vector<bool> leading(const std::vector<int>& made) const;
+    std::vector<bool> endOperators(const std::vector<std::string>& names, const char* what) const;
+    std::vector<bool> dependents(const std::vector<bool>& sources) const;
+    std::vector<bool> requiredNodes(const std::vector<int>& made) const;
     Wanted wantedByOperators(const PartRequest& request);
-    Wanted wantedByWays(const PartRequest& request) const;
+    Wanted wantedByEnds(const PartRequest& request) const;
     Wanted wantedByTensors(const PartRequest& request) const;
     void feed(const std::vector<int>& ids);
     std::vector<bool> nodesToRun(const std::vector<int>& made);
@@ -77,7 +77,7 @@ class Division {
 
     const NetGraph& graph_;
     std::vector<bool> constant_;  // by tensor
-    std::vector<size_t> owner_;   // by tensor: the part that produces it or gets it as an input; kNone so far
+    std::vector<size_t> owner_;   // by tensor: the part that produces it or gets it as an input; kNone: none so far
     std::vector<bool> ran_;       // by node: an earlier part runs it
     std::vector<Part> parts_;     // the last one is being divided
     std::vector<NetParts::Link> links_;
@@ -124,12 +124,12 @@ std::vector<bool> Division::chosenNodes(const std::vector<std::string>& names) c
     return chosen;
 }
 
-// The operators get the tensors of other operators as inputs, and produce the tensors that none of them reads.
+// The inputs of the path are the tensors that its operators read from other operators; its outputs are those that none
+// of its operators reads.
 Division::Wanted Division::wantedByOperators(const PartRequest& request) {
     if (!request.inputs.empty() || !request.outputs.empty())
         fail(Status::InvalidValue,
-             "a path of operators has the inputs and outputs that the operators give it: it goes with neither "
-             "inputs nor outputs by name");
+             "a path of operators must have no inputs or outputs by name: the operators determine them");
     const std::vector<bool> chosen = chosenNodes(request.operators);
     std::vector<bool> made(tensors(), false), read(tensors(), false);
     for (size_t i = 0; i < chosen.size(); ++i) {
@@ -137,8 +137,8 @@ Division::Wanted Division::wantedByOperators(const PartRequest& request) {
         for (const int id : graph_.nodes[i].outputs) {
             if (owner(id) != kNone)
                 fail(Status::InvalidValue,
-                     "operator '%s' makes tensor '%s', which an earlier path is fed: paths are given in the "
-                     "order in which they run",
+                     "operator '%s' makes tensor '%s', which an earlier path has as an input: paths must be "
+                     "listed in the order in which they run",
                      graph_.nodes[i].name.c_str(), nameOf(id));
             made[static_cast<size_t>(id)] = true;
         }
@@ -164,7 +164,7 @@ Division::Wanted Division::wantedByOperators(const PartRequest& request) {
 }
 
 // Finds sources or sinks, which must be operators that compute.
-std::vector<bool> Division::endsOfWays(const std::vector<std::string>& names, const char* what) const {
+std::vector<bool> Division::endOperators(const std::vector<std::string>& names, const char* what) const {
     std::vector<bool> all(graph_.nodes.size(), false);
     for (const std::string& name : names) {
         const std::vector<bool> named = chosenNodes({name});
@@ -177,63 +177,63 @@ std::vector<bool> Division::endsOfWays(const std::vector<std::string>& names, co
 }
 
 // Returns, by tensor, whether it depends on one of these operators.
-std::vector<bool> Division::ledTo(const std::vector<bool>& sources) const {
-    std::vector<bool> led(tensors(), false);
+std::vector<bool> Division::dependents(const std::vector<bool>& sources) const {
+    std::vector<bool> dependent(tensors(), false);
     for (const uint32_t i : graph_.source->order) {
         const Node& node = graph_.nodes[i];
         if (sources[i] || std::any_of(node.inputs.begin(), node.inputs.end(),
-                                      [&](int id) { return id >= 0 && led[static_cast<size_t>(id)]; }))
-            for (const int id : node.outputs) led[static_cast<size_t>(id)] = true;
+                                      [&](int id) { return id >= 0 && dependent[static_cast<size_t>(id)]; }))
+            for (const int id : node.outputs) dependent[static_cast<size_t>(id)] = true;
     }
-    return led;
+    return dependent;
 }
 
 // Returns, by node, whether one of these tensors depends on it.
-std::vector<bool> Division::leading(const std::vector<int>& made) const {
-    std::vector<bool> needed(tensors(), false), leads(graph_.nodes.size(), false);
+std::vector<bool> Division::requiredNodes(const std::vector<int>& made) const {
+    std::vector<bool> needed(tensors(), false), required(graph_.nodes.size(), false);
     for (const int id : made) needed[static_cast<size_t>(id)] = true;
     for (size_t k = graph_.nodes.size(); k-- > 0;) {
         const size_t i = graph_.source->order[k];
         const Node& node = graph_.nodes[i];
-        leads[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
-                               [&](int id) { return needed[static_cast<size_t>(id)]; });
+        required[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                  [&](int id) { return needed[static_cast<size_t>(id)]; });
         for (const int id : node.inputs)
-            if (leads[i] && id >= 0) needed[static_cast<size_t>(id)] = true;
+            if (required[i] && id >= 0) needed[static_cast<size_t>(id)] = true;
     }
-    return leads;
+    return required;
 }
 
 // The inputs of sources become inputs of the path, unless another source leads to them; the outputs of sinks are
 // wanted. So the operators between them run, and also the producers of everything else that these read.
-Division::Wanted Division::wantedByWays(const PartRequest& request) const {
+Division::Wanted Division::wantedByEnds(const PartRequest& request) const {
     if (!request.inputs.empty() || !request.outputs.empty() || !request.operators.empty())
         fail(Status::InvalidValue,
-             "a path from source operators to sink operators goes with neither inputs, outputs nor "
-             "operators by name");
-    const std::vector<bool> sources = endsOfWays(request.sources, "source");
-    const std::vector<bool> sinks = endsOfWays(request.sinks, "sink");
-    const std::vector<bool> led = ledTo(sources);
-    const auto isLed = [&](int id) { return id >= 0 && led[static_cast<size_t>(id)]; };
+             "a path from source to sink operators must have no inputs, outputs or operators by name: the sources and "
+             "sinks determine them");
+    const std::vector<bool> sources = endOperators(request.sources, "source");
+    const std::vector<bool> sinks = endOperators(request.sinks, "sink");
+    const std::vector<bool> dependent = dependents(sources);
+    const auto isDependent = [&](int id) { return id >= 0 && dependent[static_cast<size_t>(id)]; };
     Wanted wanted(tensors());
     for (size_t i = 0; i < sinks.size(); ++i) {
         if (!sinks[i]) continue;
         const Node& node = graph_.nodes[i];
-        if (!request.sources.empty() && !std::any_of(node.outputs.begin(), node.outputs.end(), isLed))
+        if (!request.sources.empty() && !std::any_of(node.outputs.begin(), node.outputs.end(), isDependent))
             fail(Status::InvalidValue, "no source operator leads to sink operator '%s'", node.name.c_str());
         for (const int id : node.outputs) wanted.made.add(id);
     }
     if (request.sinks.empty())
         for (const int id : graph_.source->outputs)
-            if (isLed(id)) wanted.made.add(id);
-    const std::vector<bool> leads = leading(wanted.made.ids());
+            if (isDependent(id)) wanted.made.add(id);
+    const std::vector<bool> required = requiredNodes(wanted.made.ids());
     for (size_t i = 0; i < sources.size(); ++i) {
         if (!sources[i]) continue;
         const Node& node = graph_.nodes[i];
-        if (!leads[i])
+        if (!required[i])
             fail(Status::InvalidValue, "source operator '%s' leads to no %s", node.name.c_str(),
                  request.sinks.empty() ? "output of the model" : "sink operator");
         for (const int id : node.inputs)
-            if (id >= 0 && !isLed(id) && !isConstantTensor(id)) wanted.fed.add(id);
+            if (id >= 0 && !isDependent(id) && !isConstantTensor(id)) wanted.fed.add(id);
     }
     for (const std::string& name : request.saveTensors) wanted.made.add(tensorId(name));
     return wanted;
@@ -302,15 +302,15 @@ void Division::add(const PartRequest& request, bool isWhole) {
     parts_.emplace_back(tensors());
     if (parts_.size() == 1)
         for (const int id : graph_.source->inputs) parts_[0].inputs.add(id);
-    const Wanted wanted = request.byWays()            ? wantedByWays(request)
+    const Wanted wanted = request.byEnds()            ? wantedByEnds(request)
                           : request.operators.empty() ? wantedByTensors(request)
                                                       : wantedByOperators(request);
     feed(wanted.fed.ids());
     const std::vector<bool> runs = nodesToRun(wanted.made.ids());
     if (!isWhole && std::find(runs.begin(), runs.end(), true) == runs.end())
         fail(Status::BadFormat,
-             "the path computes nothing: what it is to make are inputs or constants, or earlier paths make "
-             "it");
+             "the path computes nothing: the tensors that it should make are inputs or constants, or earlier paths "
+             "make them");
     for (size_t i = 0; i < runs.size(); ++i) {
         if (!runs[i]) continue;
         ran_[i] = true;
@@ -338,7 +338,7 @@ NetParts Division::finish() {
 NetParts netParts(const NetGraph& graph, const std::vector<PartRequest>& requests) {
     Division division(graph);
     const bool isWhole =
-        requests.size() == 1 && requests[0].inputs.empty() && requests[0].operators.empty() && !requests[0].byWays();
+        requests.size() == 1 && requests[0].inputs.empty() && requests[0].operators.empty() && !requests[0].byEnds();
     for (size_t i = 0; i < requests.size(); ++i)
         inPath(i, requests.size(), [&] { division.add(requests[i], isWhole); });
     NetParts parts = division.finish();

@@ -20,7 +20,7 @@ struct PartRequest {
     // begins with the model's inputs; without sinks it ends with those outputs of the model that depend on a source.
     std::vector<std::string> sources, sinks;
 
-    bool byWays() const noexcept { return !sources.empty() || !sinks.empty(); }
+    bool byEnds() const noexcept { return !sources.empty() || !sinks.empty(); }
 };
 
 struct NetPart {
@@ -29,7 +29,7 @@ struct NetPart {
     bool updates = false;      // runs all operators of the net that write constants
 };
 
-// Tensor ids of the main graph.
+// The parts of the main graph; tensors are named by their ids.
 struct NetParts {
     struct Port {
         size_t part;
@@ -42,7 +42,7 @@ struct NetParts {
     };
     std::vector<NetPart> parts;
     std::vector<Port> inputs, outputs;  // of the session, in its order
-    std::vector<Link> links;            // by `to`
+    std::vector<Link> links;            // ordered by `to`
 };
 
 // Runs an action for a path, and names the path in its errors where there are several.

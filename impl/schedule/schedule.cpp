@@ -14,18 +14,18 @@ namespace mnnc {
 
 namespace {
 
-// A plan of a stage remembers those of all stages before it, so that the time and the memory for the plans of a run
-// grow with the square of their number.
+// The plan of a stage refers to the plans of all stages before it, so that the time and the memory for the plans of a
+// run grow with the square of their number.
 constexpr int kMaxStages = 2048;
 
-// By tensor: whether it exists before the graph runs.
+// Returns, by tensor, whether it exists before the graph runs.
 std::vector<bool> givenTensors(const NetGraph& graph, const std::vector<int>& inputs) {
     std::vector<bool> given(graph.source->tensorNames.size(), false);
     for (const int id : inputs) given[static_cast<size_t>(id)] = true;
     return given;
 }
 
-// The graph's nodes in order. A rewritten node replaces those of the file where that hides no input or output.
+// Returns the graph's nodes in order. A rewritten node replaces those of the file where that hides no input or output.
 std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<bool>& given,
                                   const std::vector<int>& outputs, bool rewritten) {
     std::vector<bool> seen = given;
@@ -69,15 +69,15 @@ std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std
             for (const int id : node.inputs)
                 if (id >= 0) wanted[static_cast<size_t>(id)] = true;
     }
-    // A constant or an input exists before all operators run, also where it stands behind its reader.
+    // A constant or an input exists before all operators run, also where it comes after its reader in the file.
     for (size_t i = 0; i < nodes.size(); ++i)
         if (const Node& node = *nodes[i].node; isLeafNode(node))
             needed[i] = std::any_of(node.outputs.begin(), node.outputs.end(), isToMake);
     return needed;
 }
 
-// The same with the operators that write constants. A constant that one of the needed operators writes gets all of the
-// net's writes. Only variables that are written remain in the list.
+// Returns neededNodes() together with the operators that write constants: if one write to a constant is needed, all
+// are. Only the variables that are written remain in `versions`.
 std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>& given, const std::vector<int>& outputs,
                                     bool updates) {
     std::vector<bool> wanted(given.size(), updates);
@@ -103,7 +103,8 @@ std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>&
 }
 
 // Refuses graphs that are damaged in these ways: an input is listed twice, an Input operator is no input of the graph,
-// or an operator produces an input. None of these has separate memory that a caller fills.
+// or an operator produces an input. In none of these cases does the input have memory of its own, which a caller could
+// fill.
 void verifyInputs(const NetGraph& graph, const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed) {
     const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
     std::vector<bool> listed(graph.source->tensorNames.size(), false);
@@ -129,7 +130,7 @@ void requireSupported(const Node& node) {
              node.unsupported.c_str());
 }
 
-// A copy of a node that the schedule may change.
+// Returns a copy of a node that the schedule may change.
 Node& ownNode(ScheduledOp& op, const VersionedNode& from, GraphSchedule& schedule) {
     Node& own = *schedule.own.emplace_back(std::make_unique<Node>(*from.node));
     op.node = &own;
@@ -138,8 +139,8 @@ Node& ownNode(ScheduledOp& op, const VersionedNode& from, GraphSchedule& schedul
     return own;
 }
 
-// The needed nodes in order, without Input. A node whose outputs are given produces other tensors instead. `parted`: a
-// node that searches for its results becomes two.
+// Returns the needed nodes in order, without Input. A node whose outputs are given produces other tensors instead.
+// `parted`: a node that searches for its results becomes two.
 std::vector<ScheduledOp> neededOps(const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed,
                                    const std::vector<bool>& given, bool parted, GraphSchedule& schedule) {
     std::vector<ScheduledOp> ops;
@@ -191,15 +192,16 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
     if (graphIndex > 0 && !schedule.variables.empty())
         fail(Status::NotSupported,
-             "an operator of subgraph '%s' writes its constant '%s': only those of the main graph keep values "
-             "between runs",
+             "an operator of subgraph '%s' writes its constant '%s': only constants of the main graph keep "
+             "values between runs",
              graph.source->name.c_str(), nameOf(schedule.variables[0].constant));
     std::vector<ScheduledOp> ops = neededOps(versions.nodes, needed, given, options.rewritten, schedule);
     const size_t tensors = graph.source->tensorNames.size() + schedule.furtherLike.size();
     schedule.lastStage.assign(tensors, 0);
     schedule.folded.assign(tensors, false);
     schedule.fromControl.assign(tensors, false);
-    // The first stage at whose planning a tensor's shape is known, and the one at which its values are.
+    // The first stage at whose planning a tensor's shape is known, and the first one at whose planning its values are
+    // known.
     std::vector<int> shapeStage(tensors, 0), contentStage(tensors, 1);
 
     std::vector<bool> produced(tensors, false);
@@ -234,8 +236,8 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         const bool keeps = keepsState(node);
         if (keeps && graphIndex > 0)
             fail(Status::NotSupported,
-                 "operator %s of node '%s' keeps something from run to run, and stands in subgraph '%s': a loop or a "
-                 "branch cannot have it",
+                 "operator %s of node '%s' keeps a state from run to run, and stands in subgraph '%s': only the main "
+                 "graph can have such operators",
                  opTypeName(node.type), node.name.c_str(), graph.source->name.c_str());
         schedule.keepers += keeps ? 1 : 0;
         op.folded = !runsSubgraphs(node) && !isHostNode(node) && !keeps;
@@ -250,7 +252,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         }
         if (op.stage >= kMaxStages)
             fail(Status::LimitExceeded,
-                 "op '%s': more than %d operators before it, one behind the other, have shapes that only a run knows",
+                 "op '%s': a chain of more than %d operators before it has shapes that only a run knows",
                  node.name.c_str(), kMaxStages - 1);
         const bool control = runsSubgraphs(node);
         for (const int output : node.outputs) {

@@ -20,8 +20,8 @@ struct ScheduledOp {
     int number = 0;                    // its position in the schedule
     int stage = 0;
     bool folded = false;   // computed while planning: constant, or a function of shapes alone
-    uint32_t content = 0;  // inputs whose values the shape rule reads
-    uint32_t moving = 0;   // those of them that the operator's command reads anew in each run
+    uint32_t content = 0;  // bits of the inputs whose values the shape rule reads
+    uint32_t moving = 0;   // bits of those that the operator's command reads anew in each run
 };
 
 struct GraphSchedule {
@@ -37,21 +37,21 @@ struct GraphSchedule {
     std::vector<int> furtherLike;
     std::vector<std::unique_ptr<Node>> own;  // copies of nodes that produce or read such tensors
     int stages = 1;
-    int keepers = 0;  // operators that keep something from run to run
+    int keepers = 0;  // operators that keep a state from run to run
     // By tensor id:
     std::vector<int> lastStage;     // the last stage that reads it; `stages` for outputs
     std::vector<bool> folded;       // content known while planning
     std::vector<bool> fromControl;  // produced by If or While
 };
 
-// inputs: tensors that exist before the graph runs; their producers are not needed.
 struct ScheduleOptions {
     bool rewritten = true;  // nodes of the net's rewrites replace those of the file
     // All operators that write constants run; else only those that the outputs need, or whose constant is an output.
     bool updates = false;
 };
 
-// Throws NotSupported (naming operator and node) when a needed operator cannot run here.
+// inputs: tensors that exist before the graph runs; their producers are not needed. Throws NotSupported (naming
+// operator and node) when a needed operator cannot run here.
 GraphSchedule scheduleGraph(const Net& net, int graph, const std::vector<int>& inputs, const std::vector<int>& outputs,
                             const ScheduleOptions& options = {});
 

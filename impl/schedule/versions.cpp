@@ -22,7 +22,8 @@ class Renaming {
                     ++writers_[id];
                     continue;
                 }
-                if (isLeaf[id]) fail(Status::BadFormat, "tensor '%s' is a constant or an input twice", nameOf(output));
+                if (isLeaf[id])
+                    fail(Status::BadFormat, "tensor '%s' is the output of two constants or inputs", nameOf(output));
                 isLeaf[id] = true;
                 isConstant[id] = isConstantNode(*node);
             }

@@ -26,8 +26,8 @@ struct Variable {
 struct Versions {
     std::vector<VersionedNode> nodes;  // in execution order
     // Tensors that the graph lacks; their ids follow the graph's. Each entry is the tensor of the graph of which the
-    // new tensor is a version. The last version keeps the id of the original tensor; of a constant the first version
-    // keeps it.
+    // new tensor is a version. The last version keeps the id of the original tensor; of the versions of a constant, the
+    // first one does.
     std::vector<int> furtherLike;
     std::vector<std::unique_ptr<Node>> own;
     std::vector<Variable> variables;

@@ -32,7 +32,7 @@ bool floatsToHalves(const float* from, uint8_t* to, int64_t count) {
     return true;
 }
 
-// Whether the tensor can lie in the caller's memory without a conversion.
+// Returns whether the tensor can lie in the caller's memory without a conversion.
 bool suits(const Binding& binding, const Operand& tensor) {
     return binding.data && !binding.outdated && !binding.half && sameLayout(tensor, binding.format) &&
            alignedFor(binding.data, tensor.type);
@@ -93,7 +93,7 @@ Bindings::Bindings(const Ports& ports, SessionContext& context, const HalfTensor
     }
 }
 
-// Memory for the floats of a half tensor in the caller's layout; null where the tensor has that layout itself.
+// Returns memory for the floats of a half tensor in the caller's layout; null where the tensor has that layout itself.
 float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor, Format format) {
     if (sameLayout(tensor, format)) return nullptr;
     return static_cast<float*>(buffers[index].reserve(hostBytes(tensor, format), "the floats of a half tensor"));
@@ -162,7 +162,7 @@ bool Bindings::fits(size_t output) const {
     return binding.bytesOf(ports_.output(output), binding.format) <= binding.bytes;
 }
 
-// Whether an output before this one lies in the caller's memory with the same root.
+// Returns whether an output before this one lies in the caller's memory with the same root.
 bool Bindings::takenByOther(const Operand& root, size_t output) const noexcept {
     for (size_t i = 0; i < output; ++i)
         if (outputs_[i].inPlace && ports_.outputStorage(i).root == &root) return true;
@@ -224,8 +224,8 @@ void Bindings::requireCurrent() const {
     const auto require = [](const Binding& binding, const Operand& tensor, const char* what) {
         if (binding.outdated)
             fail(Status::BadState,
-                 "%s '%s' takes other than the %lld bytes that were bound before the resize: bind it anew, or "
-                 "release it with NULL",
+                 "%s '%s' does not take the %lld bytes that were bound before the resize: bind it anew, or release it "
+                 "with NULL",
                  what, tensor.name.c_str(), asLong(binding.bytes));
     };
     for (size_t i = 0; i < inputs_.size(); ++i) require(inputs_[i], ports_.input(i), "input");

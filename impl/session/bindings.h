@@ -24,12 +24,12 @@ struct Binding {
     int64_t needed = -1;    // bytes of the tensor when it was bound; -1: only a run knows
     bool outdated = false;  // a resize changed the number of the tensor's bytes
     bool half = false;      // callers see the tensor as half
-    bool direct = false;    // a device uses its own buffer; then data is null
+    bool direct = false;    // a device uses the caller's buffer itself; then data is null
     bool refused = false;   // output only: the last run made a value that a half cannot hold
     bool inPlace = false;   // the tensor lies in the caller's memory
 
     bool bound() const noexcept { return data || direct; }
-    // The number of the tensor's bytes in the caller's layout.
+    // Returns the number of the tensor's bytes in the caller's layout.
     int64_t bytesOf(const Operand& tensor, Format order) const;
     // Takes over the caller's memory and layout from another binding; the tensor itself does not move.
     void replace(const Binding& wanted) noexcept;
@@ -64,9 +64,9 @@ class Bindings final : public PlanObserver {
     // Null: the input is not bound to a buffer of a device.
     const DeviceBinding* inputBuffer(size_t index) const noexcept { return inputBuffers_[index].get(); }
     const DeviceBinding* outputBuffer(size_t index) const noexcept { return outputBuffers_[index].get(); }
-    // Whether the values of the last run lie where the tensor lies now.
+    // Returns whether the values of the last run lie where the tensor lies now.
     bool outputKept(size_t index) const noexcept { return !lost_[index]; }
-    // Whether a run leaves the output's values in the caller's memory.
+    // Returns whether a run leaves the output's values in the caller's memory.
     bool delivered(size_t index) const { return outputs_[index].active() && fits(index) && !outputs_[index].refused; }
 
     // Called when a plan was made, or failed: tensors may lie in the session's memory again.

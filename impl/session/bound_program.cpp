@@ -63,8 +63,9 @@ BoundProgram::~BoundProgram() {
 std::shared_ptr<ExecutionState> BoundProgram::keptState(const Execution& execution, const std::string& name) {
     const KeptNeeds& needs = *execution.kept();
     if (keptRows_ != 0 && keptRows_ != needs.rows)
-        fail(Status::ComputeSizeError, "op '%s': a run adds %lld rows to what it keeps, and %lld to that of others",
-             name.c_str(), asLong(needs.rows), asLong(keptRows_));
+        fail(Status::ComputeSizeError,
+             "op '%s': a run adds %lld rows to its state, and %lld rows to the states of others", name.c_str(),
+             asLong(needs.rows), asLong(keptRows_));
     keptRows_ = needs.rows;
     int mask = needs.mask;
     for (const OpenInput& open : program_->openInputs)

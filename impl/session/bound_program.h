@@ -27,7 +27,7 @@ class BoundProgram {
 
     const Program* operator->() const noexcept { return program_.get(); }
     const ProgramPtr& program() const noexcept { return program_; }
-    // Whether everything that the program was made for is unchanged.
+    // Returns whether everything that the program was made for is unchanged.
     bool valid() const noexcept { return valid_; }
     void invalidate() noexcept { valid_ = false; }
 
@@ -36,11 +36,11 @@ class BoundProgram {
     void bind(StageMemory& memory, GraphTensors& tensors);
     // Tensors that the program reads have moved: its views of them follow.
     void follow(GraphTensors& tensors) noexcept;
-    // Whether everything that the program depends on is unchanged. Does not allocate. Throws what a shape rule throws
-    // for slices that moved.
+    // Returns whether everything that the program depends on is unchanged. Does not allocate. Throws what a shape rule
+    // throws for slices that moved.
     bool upToDate(GraphTensors& tensors);
 
-    // Whether a call of a step keeps something in the session.
+    // Returns whether a call of a step keeps a state in the session.
     bool keeps(size_t step, size_t call) const noexcept {
         const ProgramStep& planned = program_->steps[step];
         const Execution* execution =
@@ -65,7 +65,7 @@ class BoundProgram {
     }
     // Null: the device has no recording for this step.
     Recording* recording(size_t step) const noexcept { return recordings_[step].get(); }
-    // Bytes that constants take on the device.
+    // Returns the bytes that constants take on the device.
     int64_t constantBytes() const noexcept { return constants_.size(); }
 
   private:
@@ -96,7 +96,7 @@ class BoundProgram {
     std::vector<std::shared_ptr<ExecutionState>> states_;  // by step
     std::vector<std::vector<DeviceStep>> toRecord_;        // by step, with the states
     std::vector<std::unique_ptr<Recording>> recordings_;   // by step
-    int64_t keptRows_ = 0;                                 // that a run adds to what steps keep
+    int64_t keptRows_ = 0;                                 // rows that a run adds to the kept state
     std::vector<int> keptMasks_;                           // numbers of tensors, see KeptNeeds
     bool recorded_ = false;
     // The recordings were made for these generations of the device's blocks. The last number is that of kept pages.

@@ -49,7 +49,7 @@ void Bindings::bindOutput(size_t index, SessionContext& context, const SharedBuf
     placeOutputs();
 }
 
-// Whether the device writes the output, and no other output shares its values.
+// Returns whether the device writes the output, and no other output shares its values.
 bool Bindings::madeByDevice(size_t index) const {
     if (outputs_[index].half || !ports_.deviceMakes(index)) return false;
     const Operand* root = ports_.outputStorage(index).root;

@@ -25,7 +25,7 @@ int64_t ControlNode::arenaBytes() const {
 ControlNode::ControlNode(GraphTensors& tensors, const Node& node)
     : tensors_(tensors), inputs_(node.inputs), outputs_(node.outputs) {
     for (const int id : inputs_)
-        if (id < 0) fail(Status::BadIndex, "op '%s' has an input without tensor", node.name.c_str());
+        if (id < 0) fail(Status::BadIndex, "op '%s' has an input without a tensor", node.name.c_str());
     for (const int id : outputs_) tensors_.own(id);
 }
 

@@ -50,7 +50,7 @@ class ControlNode {
     Operand& output(size_t index) { return tensors_.own(outputs_[index]); }
     // Places the output in this memory.
     void place(size_t index, BudgetedBuffer& memory) { tensors_.frame.place(output(index).number, memory.data()); }
-    // Makes the output a copy in this memory.
+    // Copies a value into this memory, and places the output there.
     void give(size_t index, BudgetedBuffer& memory, const Located& from) {
         assignValue(output(index), memory, from);
         place(index, memory);

@@ -1,5 +1,5 @@
-// The loop of ONNX: iteration < limit and condition > 0; carried values by position; scan outputs stacked on
-// axis 0.
+// The loop of ONNX: it runs while iteration < limit and condition > 0, passes carried values on by position, and stacks
+// scan outputs on axis 0.
 #include <algorithm>
 #include <cstring>
 
@@ -28,7 +28,7 @@ CountedLoop::CountedLoop(SessionContext& context, GraphTensors& tensors, const N
       iteration_(context),
       condition_(context) {
     if (inputCount() < 2)
-        fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputCount());
+        fail(Status::BadFormat, "op '%s' (While) has %zu inputs, at least 2 are needed", name_.c_str(), inputCount());
     carried_ = inputCount() - 2;
     if (outputCount() < carried_ || body_.inputs() != carried_ + 2 || body_.outputs() != outputCount() + 1)
         fail(Status::BadFormat,
@@ -68,7 +68,8 @@ void CountedLoop::startIteration(int64_t iteration) {
         if (!kept || !constant_[i]) body_.fill(i + 2, values_[i].located());
 }
 
-// The number of iterations in every run of this plan; -1 where values of the run decide it, or where iterations differ.
+// Returns the number of iterations in every run of this plan; -1 where values of the run decide it, or where iterations
+// differ.
 int64_t CountedLoop::knownTrips() const {
     const Operand &limit = input(0).tensor, &condition = input(1).tensor;
     if (!conditionKnown(limit) || limit.type != DataType::Int32 || !conditionKnown(condition)) return -1;

@@ -7,7 +7,7 @@ namespace {
 
 int64_t sizeOf(const SharedBuffer& buffer, int64_t needed) {
     if (buffer.allocate && needed < 0)
-        fail(Status::BadState, "only a run knows the size of the contents: the session can make no buffer for them");
+        fail(Status::BadState, "only a run knows the size of the contents: the session cannot make a buffer for them");
     if (buffer.allocate) return needed;
     if (needed < 0) return static_cast<int64_t>(std::min<uint64_t>(buffer.bytes, static_cast<uint64_t>(INT64_MAX)));
     if (buffer.bytes < static_cast<uint64_t>(needed))

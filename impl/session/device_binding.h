@@ -16,7 +16,7 @@ class DeviceBinding {
     DeviceBlock& block() const noexcept { return *block_; }
     int64_t bytes() const noexcept { return bytes_; }  // capacity for contents
     SharedBuffer describe(int64_t bytes, SharedBuffer::Kind kind) const;
-    // Whether both lie in the same buffer of the host and overlap there.
+    // Returns whether both lie in the same buffer of the host and overlap there.
     bool overlaps(const DeviceBinding& other) const noexcept;
 
     // Memory of the host for contents that the host reads or writes. Throws OutOfMemory, LimitExceeded.

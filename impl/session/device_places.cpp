@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-// Whether an execution of the host reads the tensor, or a view of it.
+// Returns whether an execution of the host reads the tensor, or a view of it.
 bool Stage::hostReads(const Operand& root) const noexcept {
     for (const ProgramStep& step : (*program_)->steps) {
         if (step.onDevice) continue;
@@ -15,7 +15,7 @@ bool Stage::hostReads(const Operand& root) const noexcept {
     return false;
 }
 
-// Whether the tensor, or a view of it, is uploaded through separate memory.
+// Returns whether the tensor, or a view of it, is uploaded through separate memory.
 bool Stage::readsThrough(const Operand& root) const noexcept {
     for (const StagedTensor& staged : (*program_)->staged)
         if (rootOf(staged.host)->number == root.number) return true;
@@ -27,7 +27,7 @@ void Stage::readThrough(const Operand& root, DeviceBlock* block) noexcept {
         if (rootOf(staged.host)->number == root.number) place(*staged.staging, block);
 }
 
-// Whether the plan places the tensor in memory that both the device and the host see.
+// Returns whether the plan places the tensor in memory that both the device and the host see.
 bool Stage::placedOnDevice(const Operand& root) const noexcept {
     for (const Placement& placement : (*program_)->placements)
         if (placement.operand == root.number && !placement.onHost) return true;

@@ -22,7 +22,7 @@ bool allEmpty(const std::vector<Tensor*>& tensors) {
     return true;
 }
 
-// Whether a tensor of extents `room` is large enough for the rows of one of extents `rows`, with some to spare.
+// Returns whether a tensor of extents `room` is large enough for the rows of one of extents `rows`, with some to spare.
 bool hasRoom(const Shape& room, const Shape& rows) {
     if (room.rank() != rows.rank() || rows.rank() == 0 || room[0] < rows[0]) return false;
     return room.elements(1, room.rank()) == rows.elements(1, rows.rank());
@@ -47,8 +47,9 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
     }
 }
 
-// The outputs with the shapes that the operator gives them. A static model may describe an output by other extents with
-// as many elements, or with room for all results that a search may find: a temporary tensor takes its place then.
+// Returns the outputs with the shapes that the operator gives them. A static model may describe an output by other
+// extents with as many elements, or with room for all results that a search may find: a temporary tensor takes its
+// place then.
 std::vector<Tensor*> StageEncoder::computedOutputs(const Node& node, const std::vector<Tensor*>& outputs) {
     std::vector<Tensor*> made = outputs;
     for (size_t i = 0; i < node.fixed.size(); ++i) {
@@ -280,7 +281,7 @@ void StageEncoder::changeStorage(Operand* from, Operand* to) {
     }
 }
 
-// Runs over a frame of its own; afterwards the outputs are known.
+// Runs a command over a frame of its own; afterwards the outputs are known.
 void StageEncoder::runNow(const Command& command) {
     std::string reason;
     std::unique_ptr<Execution> execution;

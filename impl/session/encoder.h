@@ -44,8 +44,8 @@ class StageEncoder final : public GeometryContext {
     void constant(Tensor* output, const void* bytes) override;
 
   private:
-    // Emits the command of the host's backend where that takes the operator; otherwise no command, and the reason if
-    // the backend was consulted.
+    // Emits the command of the first backend of the host that takes the operator. Otherwise returns false, and adds the
+    // reasons of the backends that were consulted to `refusal`.
     bool emitForHost(const std::vector<HostBackendPtr>& backends, const ScheduledOp& op, const OpContext& context,
                      std::string& refusal);
     bool deviceRefuses(const std::vector<ValueCommand>& commands, std::string& reason) const;

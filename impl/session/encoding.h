@@ -28,7 +28,7 @@ class Encoding {
     Encoding(const Encoding&) = delete;
     Encoding& operator=(const Encoding&) = delete;
 
-    // Whether encoding the operator again would have the same result.
+    // Returns whether encoding the operator again would have the same result.
     bool fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Producers& producerOf) const;
     // Adds the outputs and the temporary tensors to a plan that has the inputs.
     void addTensors(PlanTensors& tensors) const;

@@ -30,24 +30,25 @@ class GraphTensors {
         const auto i = static_cast<size_t>(id);
         return planned_[i] ? *planned_[i] : own_[i] ? *own_[i] : none_;
     }
-    // Address of the elements on the host; null: they are not there now.
+    // Returns the address of the elements on the host; null: they are not there now.
     const void* data(const Operand& tensor) const noexcept {
         return tensor.values ? tensor.values : frame.data<void>(tensor);
     }
-    // A plan that comes into use defines the tensor; null: no plan does.
+    // Takes the tensor over from a plan that comes into use; null: no plan defines it.
     void setPlanned(int id, const Operand* tensor) noexcept { planned_[static_cast<size_t>(id)] = tensor; }
-    // The pipeline's own tensor, for all tensors but those that operators produce.
+    // Returns the pipeline's own tensor, for all tensors but those that operators produce.
     Operand& own(int id) {
         std::unique_ptr<Operand>& tensor = own_[static_cast<size_t>(id)];
         if (!tensor) tensor = std::make_unique<Operand>(blank(id));
         return *tensor;
     }
-    // The same without adding it; for a tensor that operators produce, its name and the model's description.
+    // Returns a copy of the same without adding it; for a tensor that operators produce, it has the name and the
+    // model's description.
     Operand declared(int id) const {
         const std::unique_ptr<Operand>& tensor = own_[static_cast<size_t>(id)];
         return tensor ? *tensor : blank(id);
     }
-    // Whether a number belongs to a tensor of the graph.
+    // Returns whether a number belongs to a tensor of the graph.
     bool isOfGraph(int number) const noexcept { return number > 0 && static_cast<size_t>(number) <= own_.size(); }
 
     PlanningFrame planning;

@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// An open batch becomes 1; the caller has to give other open extents.
+// Returns the shape with a batch of 1 where the batch is open; the caller has to give other open extents.
 Shape defaultShape(Shape declared);
 
 // Infers tensors of the main graph, without contents, for the shapes that the model declares for its inputs. The result

@@ -1,5 +1,5 @@
 // A loaded model with all that its sessions share: parsed operators and prepared weights. Immutable after creation
-// except for the weight store, which has a lock.
+// except for the stores of weights and programs, which have locks.
 #pragma once
 #include <memory>
 #include <utility>
@@ -22,7 +22,7 @@ struct Interpreter {
     Interpreter(std::shared_ptr<const Net> updated, std::shared_ptr<WeightStore> shared)
         : net(std::move(updated)), weights(std::move(shared)) {}
 
-    // The same model with nodes that are bound to operators of the host. Shares the prepared weights.
+    // Returns the same model with nodes that are bound to operators of the host; it shares the prepared weights.
     std::shared_ptr<const Interpreter> withOperators(const HostOperators& operators) const;
 
     const Model& model() const noexcept { return *net->model; }

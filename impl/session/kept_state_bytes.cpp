@@ -34,7 +34,7 @@ struct SavedForm {
           numbers(form.numbers) {}
 };
 
-// The bytes behind the last whole word count as a word.
+// Returns the checksum of a saved state. The bytes behind the last whole word count as a word.
 uint64_t checksumOf(Header header, const char* bytes, size_t count) noexcept {
     FnvHash hash;
     const auto add = [&](const char* from, size_t size) {
@@ -111,15 +111,15 @@ void KeptStates::save(uint64_t net, void* to) const {
 void KeptStates::load(uint64_t net, const void* from, size_t bytes) {
     Header header;
     if (bytes < sizeof header)
-        fail(Status::Truncated, "a saved state begins with %zu bytes, %zu are given", sizeof header, bytes);
+        fail(Status::Truncated, "a saved state has a header of %zu bytes, %zu bytes are given", sizeof header, bytes);
     std::memcpy(&header, from, sizeof header);
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) fail(Status::BadFormat, "the bytes are no saved state");
     if (header.version != kVersion)
         fail(Status::VersionMismatch, "the saved state has version %u, this library reads %u", header.version,
              kVersion);
-    if (header.net != net) fail(Status::InvalidValue, "the saved state is of another net");
+    if (header.net != net) fail(Status::InvalidValue, "the saved state belongs to another net");
     if (header.operators != kept_.size())
-        fail(Status::InvalidValue, "the saved state is of %llu operators, the session has %zu that keep something",
+        fail(Status::InvalidValue, "the saved state has the states of %llu operators, the session has those of %zu",
              static_cast<unsigned long long>(header.operators), kept_.size());
     if (header.length < 0 || header.length > kMaxLength || header.halves > 1)
         fail(Status::BadFormat, "the header of the saved state is damaged");
@@ -136,7 +136,7 @@ void KeptStates::load(uint64_t net, const void* from, size_t bytes) {
     for (const auto& kept : kept_) {
         const SavedForm wanted(kept->state->form);
         if (std::memcmp(at, &wanted, sizeof wanted) != 0)
-            fail(Status::InvalidValue, "op '%s' keeps something of another form than the saved state has",
+            fail(Status::InvalidValue, "op '%s' keeps a state of another form than the saved state has",
                  kept->name.c_str());
         at += sizeof wanted;
     }

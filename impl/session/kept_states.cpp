@@ -17,20 +17,22 @@ std::shared_ptr<KeptState> KeptStates::stateFor(const KeptForm& form, const std:
     if (place != kept_.end() && (*place)->state->form.tensor == form.tensor) {
         if ((*place)->state->form == form) return (*place)->state;
         fail(Status::ComputeSizeError,
-             "op '%s': the shapes of its inputs change what it keeps from run to run, which a session cannot do",
+             "op '%s': the shapes of its inputs change the form of the state that it keeps from run to run, which a "
+             "session cannot do",
              name.c_str());
     }
     if (length_ > 0)
-        fail(Status::BadState, "op '%s': it would begin without the %lld rows that other operators keep", name.c_str(),
+        fail(Status::BadState, "op '%s' would begin without the %lld rows that other operators keep", name.c_str(),
              asLong(length_));
     checkedMul(checkedMul(form.rowElements(), kKeptPageRows, name.c_str()), 2 * sizeof(float), name.c_str());
     auto kept = std::make_unique<Kept>(form, name, context_);
     KeptState& state = *kept->state;
     state.halves = halves_;
-    if (context_.device && form.heads > 0) state.lengthWord = lengthWord_.reserve(sizeof(uint32_t), "a length");
+    if (context_.device && form.heads > 0)
+        state.lengthWord = lengthWord_.reserve(sizeof(uint32_t), "the length of the kept state");
     if (form.numbers > 0) {
         const int64_t bytes = checkedMul(form.numbers, 2 * sizeof(float), name.c_str());
-        state.now = static_cast<float*>(kept->numbers.reserve(bytes, "what an operator keeps"));
+        state.now = static_cast<float*>(kept->numbers.reserve(bytes, "the state of an operator"));
         state.next = state.now + form.numbers;
         std::memset(state.now, 0, static_cast<size_t>(bytes));
     }
@@ -89,12 +91,12 @@ void KeptStates::dropPages(size_t pages) noexcept {
 void KeptStates::begin(int64_t rows) {
     if (added_ != 0 && added_ != rows)
         fail(Status::ComputeSizeError,
-             "operators that keep what they compute have %lld rows in one run, others have %lld", asLong(added_),
-             asLong(rows));
+             "some operators add %lld rows to their states in a run, others add %lld: equal numbers are needed",
+             asLong(added_), asLong(rows));
     requireUsable();
     if (rows > kMaxLength - length_)
-        fail(Status::Overflow, "the session keeps %lld rows, and has no numbers for %lld more", asLong(length_),
-             asLong(rows));
+        fail(Status::Overflow, "the session keeps %lld rows, a run adds %lld; at most %lld are possible",
+             asLong(length_), asLong(rows), asLong(kMaxLength));
     makeRoom(length_ + rows);
     // The device has no work of this session under way now.
     if (lengthWord_.get()) {
@@ -156,7 +158,7 @@ void KeptStates::erase(int64_t begin, int64_t end) {
     for (const auto& kept : kept_)
         if (kept->state->form.numbers > 0)
             fail(Status::NotSupported,
-                 "op '%s' keeps one sum of all rows, out of which none can be taken: the session can only be reset",
+                 "op '%s' keeps one sum of all rows, from which no row can be erased: the session can only be reset",
                  kept->name.c_str());
     requireUsable();
     for (const auto& kept : kept_) {
@@ -180,7 +182,7 @@ void KeptStates::erase(int64_t begin, int64_t end) {
 
 void KeptStates::reserve(int64_t length) {
     if (length < 0 || length > kMaxLength)
-        fail(Status::BadRange, "room for %lld rows is asked for; there can be %lld", asLong(length),
+        fail(Status::BadRange, "memory for %lld rows is requested, at most %lld rows are possible", asLong(length),
              asLong(kMaxLength));
     makeRoom(length);
 }
@@ -192,7 +194,7 @@ void KeptStates::shrink() noexcept {
 void KeptStates::useHalves(bool halves) {
     if (halves == halves_) return;
     if (length_ > 0)
-        fail(Status::BadState, "the session keeps %lld rows, which have a type: it has to be reset first",
+        fail(Status::BadState, "the session keeps %lld rows, whose type cannot change: it has to be reset first",
              asLong(length_));
     halves_ = halves;
     shrink();  // all of it
@@ -224,8 +226,8 @@ void KeptStates::copyFrom(const KeptStates& other) {
     };
     if (!std::equal(kept_.begin(), kept_.end(), other.kept_.begin(), other.kept_.end(), same))
         fail(Status::InvalidValue,
-             "the sessions keep different things: they are of different nets, or compute "
-             "different parts of one");
+             "the sessions keep states of different forms: they belong to different nets, or compute different parts "
+             "of one");
     other.requireUsable();
     requireUsable();
     makeRoom(other.length_);

@@ -23,7 +23,8 @@ class KeptStates {
     KeptStates& operator=(const KeptStates&) = delete;
 
     // Returns the state of an operator, which is made when a program asks for it for the first time. Throws
-    // ComputeSizeError where the operator had another form before, LimitExceeded and OutOfMemory.
+    // ComputeSizeError where the operator had another form before, BadState where other operators keep rows already,
+    // LimitExceeded and OutOfMemory.
     std::shared_ptr<KeptState> stateFor(const KeptForm& form, const std::string& name);
 
     // Makes room for the rows of a run, before its steps; below the capacity this takes no memory. Stages of a run call
@@ -35,13 +36,14 @@ class KeptStates {
 
     size_t operators() const noexcept { return kept_.size(); }
     int64_t length() const noexcept { return length_; }
-    // The length up to which runs take no memory.
+    // Returns the length up to which runs allocate no memory.
     int64_t capacity() const noexcept;
     int64_t bytes() const noexcept;
-    // Counts the changes of pages in memory of a device, whose recordings hold the pages of their time.
+    // Counts the changes of pages in memory of a device, because recordings refer to the pages that existed when they
+    // were made.
     uint64_t generation() const noexcept { return generation_; }
     bool halves() const noexcept { return halves_; }
-    // Whether rows can be taken out, which needs operators that keep nothing but rows.
+    // Returns whether rows can be taken out, which needs operators that keep nothing but rows.
     bool erasable() const noexcept;
 
     void reset() noexcept;
@@ -49,7 +51,7 @@ class KeptStates {
     void erase(int64_t begin, int64_t end);
     // Makes room for this many rows in all. Throws BadRange, LimitExceeded, OutOfMemory.
     void reserve(int64_t length);
-    // Gives back the memory behind the length.
+    // Releases the memory beyond the length.
     void shrink() noexcept;
     // Stores rows that are added from now on in 16 bits, or in 32. Throws BadState where there are rows.
     void useHalves(bool halves);

@@ -14,7 +14,7 @@ namespace mnnc {
 
 namespace {
 
-// The number in a file; INT64_MAX when the file is absent, or has "max" or no valid number.
+// Returns the number in a file; INT64_MAX when the file is absent, or has "max" or no valid number.
 int64_t limitIn(const std::string& path) {
     std::ifstream file(path);
     unsigned long long value = 0;
@@ -23,7 +23,7 @@ int64_t limitIn(const std::string& path) {
     return static_cast<int64_t>(value);
 }
 
-// The limits of its parents bind a group too.
+// Returns the smallest limit of a control group and of its parents, whose limits also bind it.
 int64_t smallestUpwards(const std::string& mount, std::string group, const char* file) {
     int64_t limit = std::numeric_limits<int64_t>::max();
     for (;;) {

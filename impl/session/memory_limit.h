@@ -5,12 +5,12 @@
 
 namespace mnnc {
 
-// 4 GiB, or half of the machine's memory if that is more; but not more than the limit of the container (Linux control
-// groups, both versions) that the process runs in. A change of that limit counts after a second at the latest.
+// Returns 4 GiB, or half of the machine's memory if that is more; but not more than the limit of the container (Linux
+// control groups, both versions) that the process runs in. A change of that limit counts after a second at the latest.
 int64_t defaultMemoryLimit();
 
-// The smallest limit that control groups set, INT64_MAX when none does. root: "" or a folder that holds copies of
-// /proc/self/cgroup and /sys/fs/cgroup, for tests.
+// Returns the smallest limit that control groups set, INT64_MAX when none does. root: "" or a folder that holds copies
+// of /proc/self/cgroup and /sys/fs/cgroup, for tests.
 int64_t containerMemoryLimit(const std::string& root);
 
 }  // namespace mnnc

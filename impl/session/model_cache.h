@@ -10,10 +10,10 @@ namespace mnnc {
 
 class Model;
 
-// Key of the model and of the settings that decide which pipelines exist.
+// Returns the key of the model and of the settings that decide which pipelines exist.
 uint64_t modelCacheKey(const Model& model, const BackendConfig& config);
 
-// The backend's bytes behind the key; empty when there are none.
+// Returns the backend's bytes with the key in front of them; empty when there are none.
 std::vector<uint8_t> cacheForModel(const std::vector<uint8_t>& bytes, uint64_t key);
 
 // Verdict on the cache that a session was offered.

@@ -37,7 +37,7 @@ std::shared_ptr<const ConstParams> written(const ConstParams& old, const Operand
 std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const Interpreter>& interpreter,
                                                    const Session& session) {
     if (&session.model() != &interpreter->model())
-        fail(Status::InvalidValue, "the session is of another model than the interpreter");
+        fail(Status::InvalidValue, "the session belongs to another model than the interpreter");
     const std::vector<int> list = session.ownConstants();
     if (list.empty()) return interpreter;
     const std::set<int> ids(list.begin(), list.end());

@@ -15,9 +15,9 @@ class Session;
 std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const Interpreter>& interpreter,
                                                    const Session& session);
 
-// The bytes of the model with the constants that withConstantsOf() replaced. Throws NotSupported when such a constant
-// lies in the file of external weights, InputDataError when the file's type cannot hold a value, FileChanged and
-// FileReadFailed.
+// Returns the bytes of the model with the constants that withConstantsOf() replaced. Throws NotSupported when such a
+// constant lies in the file of external weights, InputDataError when the file's type cannot hold a value, FileChanged
+// and FileReadFailed.
 std::vector<uint8_t> modelBytes(const Interpreter& interpreter);
 
 }  // namespace mnnc

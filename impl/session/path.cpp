@@ -18,7 +18,8 @@ const BackendEntry* findBackend(ForwardType type) {
     return nullptr;
 }
 
-// host: a backend that the host registered, with the CPU beside it; may be null.
+// Creates a runtime; returns null, and sets `reason`, where the backend is missing. host: a backend that the host
+// registered, beside which the CPU computes; may be null.
 std::shared_ptr<Runtime> tryRuntime(ForwardType type, const HostBackendPtr& host, const BackendConfig& config,
                                     std::string& reason) {
     const BackendEntry* entry = findBackend(host ? ForwardType::Cpu : type);
@@ -69,12 +70,12 @@ Chosen chooseRuntime(const SessionConfig& config) {
     fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(), backupReason.c_str());
 }
 
-// A backend that keeps its runtime alive: executions may outlive the session.
+// Returns a backend that keeps its runtime alive: executions may outlive the session.
 std::shared_ptr<Backend> withRuntime(std::unique_ptr<Backend> backend, std::shared_ptr<Runtime> runtime) {
     return {backend.release(), [runtime = std::move(runtime)](Backend* own) { delete own; }};
 }
 
-// The nodes of these names, by number. Throws NotFound.
+// Returns the nodes of these names, by number. Throws NotFound.
 std::vector<bool> nodesNamed(const Net& net, const std::vector<std::string>& names) {
     std::vector<bool> found;
     const auto mark = [&](const Node& node) {
@@ -94,7 +95,8 @@ std::vector<bool> nodesNamed(const Net& net, const std::vector<std::string>& nam
                                 [&](size_t node) { return isNamed(graph.nodes[node]); }))
                     mark(rewrite.node);
         }
-        if (!any) fail(Status::NotFound, "config.fp32_operators has '%s': there is no such operator", name.c_str());
+        if (!any)
+            fail(Status::NotFound, "config.fp32_operators has '%s', which is no operator of the model", name.c_str());
     }
     return found;
 }
@@ -191,7 +193,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
 void Path::useOperatorBackends(const SessionConfig& config, const BackendConfig& backend) {
     PlanSettings& settings = context_.settings;
     if (hostBackend_) settings.hostBackends.push_back(hostBackend_);
-    const bool onCpu = forwardType_ == ForwardType::Cpu && !hostBackend_;  // where no other one is
+    const bool onCpu = forwardType_ == ForwardType::Cpu && !hostBackend_;  // such a path takes no device
     bool hasDevice = forwardType_ == ForwardType::Vulkan;
     for (const SessionConfig::OperatorBackend& wanted : config.operatorBackends) {
         if (wanted.host) {

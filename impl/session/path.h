@@ -17,9 +17,8 @@ namespace mnnc {
 struct SessionConfig {
     ForwardType forwardType = ForwardType::Cpu;
     ForwardType backupType = ForwardType::Cpu;
-    HostBackendPtr hostBackend,
-        hostBackup;  // a backend that the host registered, where forwardType or backup names it; the CPU computes
-                     // beside it
+    // Backends that the host registered, where forwardType or backupType names them; the CPU computes beside them.
+    HostBackendPtr hostBackend, hostBackup;
     bool allowFallback = false;
     // A backend that is asked, before the CPU, for operators that the wanted backend refuses.
     struct OperatorBackend {
@@ -57,9 +56,10 @@ class Path {
 
     // Links an input of the pipeline to a tensor of an earlier path. It is not copied where both have the same layout.
     void linkFrom(const Path& earlier, size_t input);
-    // Whether the plans of earlier paths define all linked inputs, so that this path can be planned before a run.
+    // Returns whether the plans of earlier paths define all linked inputs, so that this path can be planned before a
+    // run.
     bool fedAsPlanned() const noexcept;
-    // Whether a tensor has its shape before a run.
+    // Returns whether a tensor has its shape before a run.
     bool settled(int tensor) const noexcept { return fedAsPlanned() && pipeline_->settled(tensor); }
     // Describes the linked inputs by the plans of earlier paths, which must exist up to there.
     void describeLinks();
@@ -81,10 +81,11 @@ class Path {
     // The settings in effect and those of the configuration.
     const EffectiveSettings& settings() const noexcept { return settings_; }
     const BackendConfig& wantedSettings() const noexcept { return wantedSettings_; }
-    // Bytes that a later process may pass as SessionConfig::cache; empty on the CPU.
+    // Returns the bytes that a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
     CacheVerdict cacheVerdict() const noexcept { return cacheVerdict_; }
-    // Whether a measuring path has more measurements of its device than the cache that was last read or written.
+    // Returns whether a measuring path has more measurements of its device than the cache that was last read or
+    // written.
     bool measuredMore() const {
         return settings_.tuning != GpuTuning::None && context_.device &&
                context_.device->measurements() > savedMeasurements_;

@@ -49,11 +49,11 @@ class Pipeline {
     ~Pipeline();
 
     size_t inputCount() const noexcept { return inputIds_.size(); }
-    // As in the plan in use; as in the model before the first plan.
+    // Returns the input as in the plan in use, or as in the model before the first plan.
     Operand& input(size_t index) { return tensors_.own(inputIds_[index]); }
     size_t outputCount() const noexcept { return schedule_.outputs.size(); }
     const Operand& output(size_t index) const noexcept { return tensors_[schedule_.outputs[index]]; }
-    // Address on the host of the elements of a tensor of the graph; null: they are not there now.
+    // Returns the address on the host of the elements of a tensor of the graph; null: they are not there now.
     const void* data(const Operand& tensor) const noexcept { return tensors_.data(tensor); }
     void* inputData(size_t index) const noexcept { return tensors_.frame.data(inputIds_[index] + 1); }
     const Frame& frame() const noexcept { return tensors_.frame; }
@@ -63,7 +63,7 @@ class Pipeline {
     // Describes an input for the next prepare(); the tensor itself changes only when that succeeds.
     void describeInput(size_t index, const Shape& shape, DataType type, Format format,
                        const std::shared_ptr<const TensorList>& list = nullptr);
-    // The description that the next prepare() plans for.
+    // Returns the description that the next prepare() plans for.
     const InputDescription& described(size_t index) const noexcept { return wanted_[index]; }
     // Infers the outputs for the described inputs without a plan and without contents; an entry is empty where only a
     // run knows the output. Throws what shape rules throw.
@@ -77,25 +77,25 @@ class Pipeline {
     void growInputs();
     // Keeps this many plans more than other pipelines of the session.
     void keepFurtherPlans(size_t count) noexcept { furtherPlans_ = count; }
-    // Whether there is a plan for the described inputs.
+    // Returns whether there is a plan for the described inputs.
     bool prepared() const noexcept { return ready_ && described_ && !stale_; }
-    // Whether all shapes are known before a run.
+    // Returns whether all shapes are known before a run.
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
     void run(PlanObserver* observer = nullptr);
-    // The recording of a whole run, when the device does it in one; else null. Where operators keep a state, there is
-    // no such recording, because the host has work before and after the run.
+    // Returns the recording of a whole run, when the device does it in one; else null. Where operators keep a state,
+    // there is no such recording, because the host has work before and after the run.
     Recording* recording() const noexcept {
         return singleStage() && variables_.empty() && !keeps() ? stages_[0]->recording() : nullptr;
     }
 
     // The session's memory for an input.
     void* inputMemory(size_t index) noexcept { return inputMemory_[index].data(); }
-    // Whether a tensor has its shape before a run: the plan of the first stage produces it, or it is no result of the
-    // graph.
+    // Returns whether a tensor has its shape before a run: the plan of the first stage produces it, or it is no result
+    // of the graph.
     bool settled(int id) const noexcept;
-    // Location of the output; empty while its stage is not planned, and for results of control flow.
+    // Returns the location of the output; empty while its stage is not planned, and for results of control flow.
     ConstStorageLocation outputStorage(size_t index) const noexcept;
-    // The tensor whose memory the output uses, when it may move to other memory of the host; else null.
+    // Returns the tensor whose memory the output uses, when it may move to other memory of the host; else null.
     const Operand* movableRoot(size_t index) const;
     // Moves an input, or the root of an output (movableRoot), to other memory of the host until the next plan, together
     // with its views; null: back to the session's memory. Returns whether it was in other memory before. When a run is
@@ -103,7 +103,8 @@ class Pipeline {
     bool placeInput(size_t index, void* data) noexcept;
     bool placeOutput(const Operand& root, void* data) noexcept;
 
-    // Whether a device alone reads an input, or writes an output, in the present plan, so that any buffer can hold it.
+    // Return whether a device alone reads an input, or writes an output, in the present plan, so that any buffer can
+    // hold it.
     bool deviceReads(size_t input) noexcept;
     bool deviceMakes(size_t output) noexcept;
     // Moves the tensor to the beginning of a device block until the next plan; null: back to the session's memory. The
@@ -116,14 +117,14 @@ class Pipeline {
     void trim();
 
     void appendRecords(std::vector<OpRecord>& records) const;
-    // The operators of the plan that is kept for these inputs. Returns false where there is none, or where only a run
-    // knows all of its operators.
+    // Appends the operators of the plan that is kept for these inputs. Returns false where there is none, or where only
+    // a run knows all of its operators.
     bool appendKeptRecords(const std::vector<InputDescription>& inputs, std::vector<OpRecord>& records) const;
     int64_t arenaBytes() const;
     // Describes this graph, then the graphs of control flow in it.
     void appendGraphs(std::vector<PlannedGraph>& graphs) const;
 
-    // Whether an operator of the pipeline reads a tensor, or the tensor is an output.
+    // Returns whether an operator of the pipeline reads a tensor, or the tensor is an output.
     bool reads(int id) const;
     // Marks the tensors of the net for which reads() is true, by id. Further versions of them have larger ids.
     void markRead(std::vector<bool>& read) const;
@@ -131,12 +132,12 @@ class Pipeline {
     // The private memory of a constant in this pipeline, which begins as a copy of its values. Writing there does not
     // outdate the plan.
     void* ownConstant(int id);
-    // Ids of the constants that have such memory.
+    // Returns the ids of the constants that have such memory.
     std::vector<int> ownConstants() const;
-    // Whether operators write the constant: it has private memory, and runs read the present values there.
+    // Returns whether operators write the constant: it has private memory, and runs read the present values there.
     bool isVariable(int id) const noexcept;
     bool hasVariables() const noexcept { return !variables_.empty(); }
-    // Whether operators keep something from run to run, and how many do.
+    // Return whether operators keep a state from run to run, and how many do.
     bool keeps() const noexcept { return schedule_.keepers > 0; }
     int keepers() const noexcept { return schedule_.keepers; }
     // Called when the values of these private constants have changed: no plan is valid any more, and the next prepare()
@@ -161,17 +162,17 @@ class Pipeline {
     void checkVariable(const CarriedVariable& variable) const;
     void checkVariables() const;
     void keepVariables();
-    // Whether programs of other sessions fit: no constant of this pipeline differs from the model's.
+    // Returns whether programs of other sessions fit: no constant of this pipeline differs from the model's.
     bool shares() const noexcept { return context_.programs && ownConstants_.size() == variables_.size(); }
     // Finds the program of another session, or makes one.
     ProgramPtr programOf(size_t stage, Stage::Request request);
     void planFirst();
     void planLater(size_t stage, PlanObserver* observer);
-    // The inputs as they are described for the next plan.
+    // Returns the inputs as they are described for the next plan.
     std::vector<Tensor> wantedInputs() const;
     bool isMade(int id) const noexcept;
     bool relocate(const Operand& root, void* to) noexcept;
-    // Whether a plan, which was last in use for these inputs, serves the described ones.
+    // Returns whether a plan, which was last in use for these inputs, serves the described ones.
     bool serves(const std::vector<InputDescription>& inputs, const BoundProgram* first) const noexcept;
     // Called when the plan in use serves the described inputs: inputs that differ in an open extent take the described
     // shape.
@@ -193,8 +194,8 @@ class Pipeline {
     const std::shared_ptr<SharedPrograms> shared_;
     GraphTensors tensors_;
     std::map<int, BudgetedBuffer> ownConstants_;  // by tensor id
-    std::map<size_t, std::unique_ptr<Node>>
-        renewedNodes_;  // by position in the schedule: nodes that read private constants
+    // Nodes that read private constants, by position in the schedule.
+    std::map<size_t, std::unique_ptr<Node>> renewedNodes_;
     std::vector<CarriedVariable> variables_;
     std::vector<int> inputIds_;
     std::vector<BudgetedBuffer> inputMemory_;

@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-// Whether more memory would have prevented the exception in flight. Callable only in a handler.
+// Returns whether more memory would have prevented the exception in flight. Callable only in a handler.
 bool isLackOfMemory() noexcept {
     try {
         throw;
@@ -202,8 +202,8 @@ ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
 
 void Pipeline::planFirst() {
     // The plan in use becomes a kept one. At most two more plans than are kept exist at once.
-    const size_t most = context_.planCache + furtherPlans_;
-    while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(most, 2)) kept_.pop_back();
+    const size_t maxPlans = context_.planCache + furtherPlans_;
+    while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(maxPlans, 2)) kept_.pop_back();
     for (;;) {
         try {
             const std::vector<Tensor> inputs = wantedInputs();
@@ -215,7 +215,7 @@ void Pipeline::planFirst() {
             plan.stages[0] =
                 std::make_unique<BoundProgram>(context_, programOf(0, {stale_ ? nullptr : before, inputs}), before);
             use(plan);  // `plan` is the previous plan now
-            if (plan.stages[0] && most > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
+            if (plan.stages[0] && maxPlans > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
             stale_ = false;
             return;
         } catch (...) {
@@ -237,7 +237,7 @@ void Pipeline::planLater(size_t stage, PlanObserver* observer) {
     Stage& planned = *stages_[stage];
     std::vector<ProgramPtr> earlier;
     for (size_t i = 0; i < stage; ++i) earlier.push_back(stages_[i]->program()->program());
-    const auto tell = [&]() {
+    const auto report = [&]() {
         stagesRun_ = stage;
         if (observer) observer->planned();
         stagesRun_ = 0;
@@ -257,12 +257,12 @@ void Pipeline::planLater(size_t stage, PlanObserver* observer) {
             }
             break;
         } catch (...) {
-            tell();
+            report();
             if (!isLackOfMemory() || !makeRoom()) throw;
         }
     }
     for (size_t later = stage + 1; later < stages_.size(); ++later) stages_[later]->invalidate();
-    tell();
+    report();
 }
 
 void Pipeline::trim() {

@@ -51,8 +51,8 @@ bool Program::takesShape(const Tensor& input, const Shape& shape) const noexcept
     const OpenInput* open = openInput(input.number);
     if (!open || shape.rank() != input.shape.rank()) return false;
     const int last = shape.rank() - 1;
-    return std::equal(shape.begin(), shape.begin() + last, input.shape.begin()) && shape[last] >= open->least &&
-           shape[last] <= open->most;
+    return std::equal(shape.begin(), shape.begin() + last, input.shape.begin()) && shape[last] >= open->minExtent &&
+           shape[last] <= open->maxExtent;
 }
 
 uint64_t Program::checksum() const noexcept {

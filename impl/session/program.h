@@ -47,15 +47,15 @@ struct ProgramGuard {
 // An input whose last extent is open: it may change from run to run without a new plan. Only attention over kept keys
 // reads the input, as a mask, and the extent is the number of rows that the session keeps after the run.
 struct OpenInput {
-    int number = 0;               // of the tensor
-    int64_t least = 0, most = 0;  // extents for which the program holds
-    int staging = 0;              // the number of the memory in which a device reads it; 0: none does
+    int number = 0;                        // of the tensor
+    int64_t minExtent = 0, maxExtent = 0;  // extents for which the program holds
+    int staging = 0;                       // the number of the memory in which a device reads it; 0: none does
 
-    // The bytes that suffice for the input as it is, and for all larger extents up to the number of rows that the
-    // session has room for.
+    // Returns the bytes that suffice for the input as it is, and for all larger extents up to the number of rows that
+    // the session has room for.
     int64_t bytes(const Tensor& input, int64_t capacity) const noexcept {
         const int64_t extent = input.shape[input.shape.rank() - 1];
-        const int64_t room = std::min(roundUp(std::max(extent, capacity), kKeptPageRows), most);
+        const int64_t room = std::min(roundUp(std::max(extent, capacity), kKeptPageRows), maxExtent);
         return input.bytes() / extent * std::max(extent, room);
     }
 };
@@ -68,7 +68,7 @@ struct MovingSlice {
     std::vector<int> guards;  // for each input, the guard that has its values; -1: the input has its own
 };
 
-// Exactly one of: an execution of the host, a sequence of a device, or control flow.
+// A step is exactly one of these: an execution of the host, a sequence of a device, or control flow.
 struct ProgramStep {
     std::shared_ptr<const Execution> execution;
     std::vector<DeviceStep> toRecord;  // one for each frame
@@ -82,8 +82,8 @@ struct Program {
     Program() = default;
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
-    // An encoding holds those that computed the constants which it reads. The last one goes first, so that a long chain
-    // of them does not take a stack as deep as the chain.
+    // An encoding owns the encodings that computed the constants that it reads. The last one is released first, so that
+    // a long chain of encodings is not released recursively.
     ~Program() {
         while (!encodings.empty()) encodings.pop_back();
     }
@@ -110,19 +110,21 @@ struct Program {
     int operands = 0;  // the highest number of an operand plus one
     std::vector<PassText> texts;
 
-    // The entry of an input of the graph whose last extent is open; null: it is not.
+    // Returns the entry of an input of the graph whose last extent is open; null: it is not.
     const OpenInput* openInput(int number) const noexcept {
         for (const OpenInput& open : openInputs)
             if (open.number == number) return &open;
         return nullptr;
     }
-    // Whether it was made for an input of this shape, or for one that differs from it in an open extent.
+    // Returns whether the program was made for an input of this shape, or for one that differs from it in an open
+    // extent.
     bool takesShape(const Tensor& input, const Shape& shape) const noexcept;
 
     // Adds a record for each command that the steps compute, except for copies and conversions that planning inserted.
     void appendRecords(std::vector<OpRecord>& records) const;
 
-    // The checksum of everything that runs read in the program. A change after planning is an error of the library.
+    // Returns the checksum of everything that runs read in the program. A change after planning is an error of the
+    // library.
     uint64_t checksum() const noexcept;
 };
 using ProgramPtr = std::shared_ptr<const Program>;

@@ -70,7 +70,7 @@ ConstStorageLocation Pipeline::outputStorage(size_t index) const noexcept {
     return place;
 }
 
-// Whether its bytes are in row-major order, as they also are in complete blocks of one pixel.
+// Returns whether the bytes of a tensor are in row-major order, as they also are in complete blocks of one pixel.
 static bool isRowMajor(const Operand& tensor) {
     return tensor.channelBlock == 1 || packsToItself(tensor, tensor.channelBlock);
 }

@@ -1,4 +1,4 @@
-// Turns the answer of the system into an error.
+// Turns the result of the system's replacement into an error.
 #include "session/replace_file.h"
 
 #include "base/error.h"

@@ -15,7 +15,7 @@ class RunObserver {
     virtual bool before(const OpCall& call, const Frame& frame) = 0;
     // deviceMs: duration by the clock of the device; below 0: not known.
     virtual void after(const OpCall& call, const Frame& frame, double deviceMs) = 0;
-    // Whether calls need times of the device, which then runs its commands one after another.
+    // Returns whether calls need times of the device, which then runs its commands one after another.
     virtual bool wantsDeviceTimes() const noexcept { return false; }
 };
 

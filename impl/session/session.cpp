@@ -61,12 +61,12 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         for (const Path& path : paths_) {
             if (path.pipeline().keeps())
                 fail(Status::NotSupported,
-                     "an operator of the net keeps something from run to run, which a session of several paths cannot: "
-                     "one path alone can");
+                     "an operator of the net keeps a state from run to run, which a session of several paths cannot "
+                     "do: a single path is needed");
             if (path.pipeline().hasVariables())
                 fail(Status::NotSupported,
                      "an operator of the net writes a constant, which a session of several paths cannot keep: "
-                     "one path alone can");
+                     "a single path is needed");
         }
     connect(parts);
     const bool guessed = describeInputs(parts);

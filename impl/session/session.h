@@ -35,7 +35,7 @@ class Session {
     const void* outputData(size_t index) const noexcept { return ports_.outputData(index); }
     const std::deque<Path>& paths() const noexcept { return paths_; }
 
-    // The shape that an input has, or will have after the next resize; it has one open extent while unknown.
+    // Returns the shape that an input has, or will have after the next resize; it has one open extent while unknown.
     const Shape& inputShape(size_t index) const noexcept { return wantedShapes_[index]; }
     void resizeInput(size_t index, const Shape& shape);
     bool needsResize() const noexcept { return needsResize_.load(std::memory_order_acquire); }
@@ -54,7 +54,7 @@ class Session {
     // true, or throws what run() throws, the run has ended.
     bool end(int64_t nanoseconds);
 
-    // Whether callers see an input or output as half, although it is a float inside (net/declarations.h).
+    // Return whether callers see an input or output as half, although it is a float inside (net/declarations.h).
     bool inputIsHalf(size_t index) const { return half_.inputs[index]; }
     bool outputIsHalf(size_t index) const { return half_.outputs[index]; }
 
@@ -64,8 +64,8 @@ class Session {
     // The same for buffers of the device that computes the tensor's path. They throw NotSupported for the CPU.
     void bindInput(size_t index, const SharedBuffer& buffer);
     void bindOutput(size_t index, const SharedBuffer& buffer);
-    // The place on a device of an input that is bound to one of its buffers, or of an output. They throw BadState when
-    // it has none, and what DeviceBackend::describe() throws.
+    // Return the place on a device of an input that is bound to one of its buffers, or of an output. They throw
+    // BadState when it has none, and what DeviceBackend::describe() throws.
     SharedBuffer inputBuffer(size_t index, SharedBuffer::Kind kind);
     SharedBuffer outputBuffer(size_t index, SharedBuffer::Kind kind);
     // Null: nothing has been bound so far.
@@ -82,7 +82,7 @@ class Session {
     const Statistics& statistics() const noexcept { return statistics_; }
     uint64_t stagePlans() const noexcept;
     uint64_t deviceAllocations() const noexcept;
-    // Whether the outputs depend on an input.
+    // Returns whether the outputs depend on an input.
     bool usesInput(size_t index) const;
 
     // Constants of the main graph, by the ids of their tensors. Their shapes are fixed. Values that are written to a
@@ -104,14 +104,14 @@ class Session {
     // Reserves memory for this many rows of the kept state, and for masks over them. Throws what KeptStates::reserve()
     // throws.
     void reserveKept(int64_t length);
-    // The number that identifies the net in a saved state.
+    // Returns the number that identifies the net in a saved state.
     uint64_t keptNet() const;
 
     // Counts the plans that resize() has made: code that keeps addresses of tensors compares the number, to notice a
     // new plan.
     uint64_t plans() const noexcept { return plans_; }
 
-    // Whether outputs can be described (their shapes are known) and read (a run has produced them).
+    // Return whether outputs can be described (their shapes are known) and read (a run has produced them).
     bool outputsShaped() const noexcept { return !needsResize() && (hasRun_ || plannedBeforeRuns_); }
     bool outputsReadable() const noexcept { return !needsResize() && hasRun_; }
     bool outputReadable(size_t index) const noexcept {
@@ -134,12 +134,14 @@ class Session {
         int64_t arena = 0, weights = 0, total = 0, peak = 0;
     };
     Memory memory() const;
-    // Bytes of the first path with a cache, which a later process may pass as SessionConfig::cache; empty on the CPU.
+    // Returns the bytes of the first path with a cache, which a later process may pass as SessionConfig::cache; empty
+    // on the CPU.
     std::vector<uint8_t> cache() const;
     bool cacheAccepted() const noexcept { return cacheVerdict() == CacheVerdict::Accepted; }
-    // Verdict of a path that accepted the offered cache, else of the first path that can use a cache.
+    // Returns the verdict of a path that accepted the offered cache, else of the first path that can use a cache.
     CacheVerdict cacheVerdict() const noexcept;
-    // Whether cache() contains measurements that neither the accepted cache nor the last measurementsSaved() had.
+    // Returns whether cache() contains measurements that neither the accepted cache nor the last measurementsSaved()
+    // had.
     bool measuredMore() const;
     void measurementsSaved();
 

@@ -5,7 +5,7 @@ namespace mnnc {
 
 namespace {
 
-// The device of the path; throws when it has none.
+// Returns the device of the path; throws when it has none.
 DeviceBackend& deviceOf(const SessionContext& context, const std::string& name) {
     if (!context.device)
         fail(Status::NotSupported, "tensor '%s' belongs to a session, or a path of one, that runs on the CPU",

@@ -1,4 +1,4 @@
-// State that the pipelines of one session share.
+// State that the pipelines of one path share: those of the main graph and of the graphs of control flow.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -6,7 +6,7 @@ namespace mnnc {
 
 void Session::requireKept() const {
     if (keepers() > 0 && kept().operators() == 0)
-        fail(Status::BadState, "the session has to be resized first: no plan says yet what it keeps");
+        fail(Status::BadState, "the session has to be resized first: no plan has determined yet which states it keeps");
 }
 
 void Session::reserveKept(int64_t length) {

@@ -1,6 +1,6 @@
-// Equal sessions share state, so that only the first one plans. Their pipelines are of one graph with the same inputs
-// and outputs, in sessions with the same settings and interpreter. They share the programs in use, the numbers of
-// operands, and constants read from the file.
+// State that equal pipelines share, so that only the first one plans: pipelines of one graph with the same inputs and
+// outputs, in sessions with the same settings and interpreter. They share the programs in use, the numbers of operands,
+// and constants read from the file.
 #pragma once
 #include <list>
 #include <map>

@@ -125,7 +125,7 @@ bool Stage::askBefore(const OpCall& call) {
     return context_.observer->before(withOpenInputs(call), tensors_.frame);
 }
 
-void Stage::tellAfter(const OpCall& call, double deviceMs) {
+void Stage::reportAfter(const OpCall& call, double deviceMs) {
     if ((*program_)->openInputs.empty()) return context_.observer->after(call, tensors_.frame, deviceMs);
     context_.observer->after(withOpenInputs(call), tensors_.frame, deviceMs);
 }
@@ -139,15 +139,15 @@ void Stage::executeOnHost(size_t number) {
     }
     context_.cancel.check();
     if (wanted) executeStep(number);
-    for (const OpCall& call : step.calls) tellAfter(call, -1);
+    for (const OpCall& call : step.calls) reportAfter(call, -1);
 }
 
 // Called when a callback leaves a call of a step out: throws NotSupported if the call keeps a state.
 void Stage::requireOptional(size_t number, size_t call) const {
     if (!program_->keeps(number, call)) return;
     fail(Status::NotSupported,
-         "MNN_OP_SKIP came back from a callback before operator '%s', which keeps what it computes for later runs: it "
-         "cannot be left out",
+         "a callback returned MNN_OP_SKIP before operator '%s', which keeps what it computes for later runs and cannot "
+         "be left out",
          (*program_)->steps[number].calls[call].record.name.c_str());
 }
 
@@ -158,8 +158,8 @@ void Stage::executeTogether(size_t number, Recording& recording) {
         context_.cancel.check();
         if (!askBefore(call))
             fail(Status::NotSupported,
-                 "MNN_OP_SKIP came back from a callback before operator '%s', which the %s backend takes in one go "
-                 "with others: it can be left out with MNN_GPU_RECORD_OP alone",
+                 "a callback returned MNN_OP_SKIP before operator '%s', which the %s backend runs with others: "
+                 "MNN_GPU_RECORD_OP is needed to leave it out",
                  call.record.name.c_str(), call.record.backend);
     }
     context_.cancel.check();
@@ -173,10 +173,10 @@ void Stage::executeTogether(size_t number, Recording& recording) {
             context_.cancel.check();
             recording.runStep(i, &deviceMs[i]);
         }
-    for (size_t i = 0; i < step.calls.size(); ++i) tellAfter(step.calls[i], deviceMs[i]);
+    for (size_t i = 0; i < step.calls.size(); ++i) reportAfter(step.calls[i], deviceMs[i]);
 }
 
-// One after another: the observer can read what the device has.
+// Runs the calls of a step one after another, so that the observer can read the values on the device.
 void Stage::executeShown(size_t number, Recording& recording) {
     const ProgramStep& step = (*program_)->steps[number];
     struct Shown {
@@ -192,7 +192,7 @@ void Stage::executeShown(size_t number, Recording& recording) {
         double deviceMs = -1;
         if (!wanted) requireOptional(number, i);
         if (wanted) recording.runStep(i, context_.observer->wantsDeviceTimes() ? &deviceMs : nullptr);
-        tellAfter(call, deviceMs);
+        reportAfter(call, deviceMs);
     }
 }
 

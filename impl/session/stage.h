@@ -40,13 +40,13 @@ class Stage {
     void invalidate() noexcept;
     // See BoundProgram.
     bool upToDate() { return planned() && program_->upToDate(tensors_); }
-    // The program in use; null: there is none yet.
+    // Returns the program in use; null: there is none yet.
     const BoundProgram* program() const noexcept { return program_.get(); }
-    // Whether plan() would make a program equal to this one, which another session made.
+    // Returns whether plan() would make a program equal to this one, which another session made.
     bool fits(const Program& program, const Request& request) const;
     // Makes a program, and leaves the one in use and its memory unchanged.
     ProgramPtr plan(const Request& request);
-    // The outputs of operators for the inputs, without steps.
+    // Returns a program with the outputs of operators for the inputs, but without steps.
     ProgramPtr inferShapes(const Request& request);
     // Replaces the program in use, possibly by none, and returns the old one. The new one has no memory yet.
     std::unique_ptr<BoundProgram> exchange(std::unique_ptr<BoundProgram> program) noexcept;
@@ -55,7 +55,7 @@ class Stage {
     // Reduces the memory to what the program needs. bind() has to follow.
     void shrink();
     void execute();
-    // The recording of all steps, when the device has them in one; else null.
+    // Returns the recording of all steps, when the device has them in one; else null.
     Recording* recording() const noexcept;
 
     // Address of an operand in the host's arena; null: it has none there.
@@ -68,7 +68,7 @@ class Stage {
     void readThrough(const Operand& root, DeviceBlock* block) noexcept;
     bool placedOnDevice(const Operand& root) const noexcept;
     void place(const Operand& tensor, DeviceBlock* block) noexcept;
-    // Whether an operator, not control flow, produces this tensor of the graph.
+    // Returns whether an operator, not control flow, produces this tensor of the graph.
     bool makes(int tensor) const noexcept;
 
     void appendRecords(std::vector<OpRecord>& records) const;
@@ -89,7 +89,7 @@ class Stage {
     void requireOptional(size_t number, size_t call) const;
     OpCall withOpenInputs(const OpCall& call);
     bool askBefore(const OpCall& call);
-    void tellAfter(const OpCall& call, double deviceMs);
+    void reportAfter(const OpCall& call, double deviceMs);
 
     SessionContext& context_;
     GraphTensors& tensors_;

@@ -1,5 +1,5 @@
-// The memory of one stage for all of its plans: the host's arena and, on a device, its arena and the block for exchange
-// with the host. It counts against the session's limit, and grows to what the largest plan needs.
+// The memory of one stage for all of its plans: the host's arena and, on a device, its arena and the blocks for
+// exchange with the host. It counts against the session's limit, and grows to what the largest plan needs.
 #pragma once
 #include "plan/fences.h"
 #include "plan/step_plan.h"
@@ -16,8 +16,8 @@ class StageMemory {
           uploads_(context, DeviceUse::Upload),
           downloads_(context, DeviceUse::Download),
           masks_(context, DeviceUse::Upload) {}
-    // Provides memory for the needs, except for constants of a plan and masks. Growing loses the content. Throws where
-    // the session may not have it.
+    // Provides memory for the needs, except for constants of a plan and masks. Growing loses the content. Throws
+    // LimitExceeded, OutOfMemory and what a device throws.
     MemoryBases reserve(const MemoryNeeds& needs) {
         if (needs.host > 0) host_.reserve(needs.host, "the arena of a session");
         arena_.reserve(needs.of(MemoryBlock::Arena), "the arena of a session on the device");
@@ -35,7 +35,7 @@ class StageMemory {
         downloads_.shrink(needs.of(MemoryBlock::Downloads));
         masks_.shrink(needs.of(MemoryBlock::Masks));
     }
-    // The memory that exists now.
+    // Returns the memory that exists now.
     MemoryBases bases() noexcept {
         return {static_cast<char*>(host_.data()),
                 {arena_.get(), nullptr, uploads_.get(), downloads_.get(), masks_.get()}};

@@ -142,8 +142,8 @@ class Stage::Planning {
     }
 
     // Finds the inputs that only kept attention reads, as masks. Their last extents are open if the plan is the same
-    // for the least and for the largest extent: all other operators become the same commands, and each mask is the same
-    // entry.
+    // for the smallest and for the largest extent: all other operators become the same commands, and each mask is the
+    // same entry.
     void findOpenInputs(const CommandGraph& graph) {
         if (stage_.index_ != 0 || stage_.schedule_.keepers == 0 || !controlOf_.empty()) return;
         std::set<int> through, sources;
@@ -157,25 +157,26 @@ class Stage::Planning {
             if (sources.count(input.number) == 0) continue;
             const int last = input.shape.rank() - 1;
             const int64_t rows = input.shape[last - 1], others = input.shape.elements(0, last);
-            constexpr int64_t kMost = int64_t{1} << 20;
+            constexpr int64_t kMaxOpenExtent = int64_t{1} << 20;
             int64_t bytes = context_.maxMemoryBytes / 2;
             if (context_.device) bytes = std::min(bytes, context_.device->bindableBytes());
-            const int64_t most = std::min({kMost, INT32_MAX / others, bytes / 4 / others});
-            if (input.shape[last] > most) return;
-            open.push_back({input.number, rows, most});
+            const int64_t maxExtent = std::min({kMaxOpenExtent, INT32_MAX / others, bytes / 4 / others});
+            if (input.shape[last] > maxExtent) return;
+            open.push_back({input.number, rows, maxExtent});
         }
         for (const bool large : {false, true}) {
             std::vector<Tensor> inputs = program_.inputs;
             for (Tensor& input : inputs)
                 for (const OpenInput& of : open)
-                    if (of.number == input.number) input.shape[input.shape.rank() - 1] = large ? of.most : of.least;
+                    if (of.number == input.number)
+                        input.shape[input.shape.rank() - 1] = large ? of.maxExtent : of.minExtent;
             if (!staysWith(inputs, *masks, through)) return;
         }
         program_.openInputs = std::move(open);
     }
 
-    // Whether the operators become the same commands for these inputs. Masks, and values that are computed while
-    // planning, may differ.
+    // Returns whether the operators become the same commands for these inputs. Masks, and values that are computed
+    // while planning, may differ.
     bool staysWith(std::span<const Tensor> inputs, const Masks& masks, std::set<int>& through) const {
         Planning other(stage_, {nullptr, inputs, {}}, result_);
         CommandGraph graph([&](const Operand* tensor) { return other.isLiveOut(tensor); });
@@ -198,7 +199,8 @@ class Stage::Planning {
         return true;
     }
 
-    // The plan's own tensor for one of the graph. A tensor that the plan only reads is a copy of the present one.
+    // Returns the plan's own tensor for one of the graph. A tensor that the plan only reads is a copy of the present
+    // one.
     Operand* operand(int id) {
         if (Operand* known = program_.tensors.find(id + 1)) return known;
         for (const Tensor& input : request_.inputs)
@@ -241,9 +243,8 @@ class Stage::Planning {
         }
     }
 
-    // The inputs of an operator as its shape rule sees them: with the values on which the plan depends, as copies in
-    // `shown`. Returns for each input the guard that has its values, or -1; returns an empty list when there are no
-    // guards.
+    // Shows an operator the values on which the plan depends: replaces such inputs by copies in `shown`, which have the
+    // values. Returns for each input the guard that has its values, or -1; an empty list where no input was replaced.
     std::vector<int> showKnown(const Item& item, std::vector<Tensor*>& inputs, std::deque<Tensor>& shown) {
         std::vector<int> guards(inputs.size(), -1);
         size_t operand = 0;
@@ -266,7 +267,7 @@ class Stage::Planning {
         return shown.empty() ? std::vector<int>() : guards;
     }
 
-    // Constants that another stage computed may have moved.
+    // Returns whether the operator reads constants that another stage computed, which may have moved.
     bool readsEarlierConstants(const Item& item) const {
         if (stage_.index_ == 0) return false;
         for (const int id : item.op->node->inputs)
@@ -339,7 +340,7 @@ class Stage::Planning {
     std::set<const Operand*> readByControl_;
 };
 
-// Here also values that give only the position of a slice have to be equal to those of the other program.
+// Unlike upToDate(), this also requires equal values where they give only the position of a slice.
 bool Stage::fits(const Program& program, const Request& request) const {
     const auto sameInput = [&](const Tensor& a, const Tensor& b) {
         return program.takesShape(a, b.shape) && a.type == b.type && a.format == b.format && sameList(a.list, b.list) &&

@@ -18,7 +18,7 @@ class Subgraph {
     size_t outputs() const noexcept { return pipeline_->outputCount(); }
     int findInput(const std::string& name) const;   // -1: none
     int findOutput(const std::string& name) const;  // -1: none
-    // Whether an output is the unchanged input `input`.
+    // Returns whether an output is the unchanged input `input`.
     bool passesThrough(size_t input, size_t output) const {
         return pipeline_->inputId(input) == pipeline_->outputId(output);
     }

@@ -21,17 +21,17 @@ inline void assignValue(Operand& to, BudgetedBuffer& memory, const Located& from
                rowMajor(from.tensor));
 }
 
-// Whether a condition holds: its first element is above 0. Converters also write float conditions.
+// Returns whether a condition holds: its first element is above 0. Converters also write float conditions.
 inline bool conditionHolds(const Located& condition, const char* name) {
     const auto& [tensor, data] = condition;
     if ((tensor.type != DataType::Int32 && tensor.type != DataType::Float32) || tensor.empty() || !data)
-        fail(Status::BadType, "op '%s': its condition must be an int32 element, it is %s of shape %s", name,
+        fail(Status::BadType, "op '%s': its condition must be an int32 or float32 element, it is %s of shape %s", name,
              dataTypeName(tensor.type), tensor.shape.text().c_str());
     return tensor.type == DataType::Int32 ? *static_cast<const int32_t*>(data) > 0
                                           : *static_cast<const float*>(data) > 0;
 }
 
-// Whether a condition has its value before a run, and the same one in all runs of this plan.
+// Returns whether a condition has its value before a run, and the same one in all runs of this plan.
 inline bool conditionKnown(const Operand& tensor) {
     return tensor.hasConstantValue && !tensor.empty() &&
            (tensor.type == DataType::Int32 || tensor.type == DataType::Float32);

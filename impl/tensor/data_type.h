@@ -30,8 +30,8 @@ constexpr size_t elementBytes(DataType type) {
 const char* dataTypeName(DataType type) noexcept;
 const char* formatName(Format format) noexcept;
 
-// The run-time type of a wire DataType number (FLOAT, DOUBLE -> Float32; INT64, BOOL, QINT32 -> Int32; ...). Throws
-// BadType for a number that no tensor can have; `what` names the operator or tensor.
+// Returns the run-time type of a wire DataType number (FLOAT, DOUBLE -> Float32; INT64, BOOL, QINT32 -> Int32; ...).
+// Throws BadType for a number that no tensor can have; `what` names the operator or tensor.
 DataType dataTypeFromWire(int32_t wireType, const char* what);
 
 }  // namespace mnnc

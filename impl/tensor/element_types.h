@@ -27,7 +27,7 @@ auto withNumber(DataType type, const Body& body) {
     return type == DataType::Float32 ? body(float{}) : withInteger(type, body);
 }
 
-// For code that only moves elements: passes an unsigned integer of their size.
+// Passes an unsigned integer of the size of the elements, for code that only moves them.
 template <typename Body>
 auto withBits(DataType type, const Body& body) {
     switch (elementBytes(type)) {

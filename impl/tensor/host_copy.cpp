@@ -11,14 +11,15 @@ namespace mnnc {
 
 namespace {
 
-// The offset of element (n, c, s) in a layout; s counts over all axes that are neither batch nor channel.
+// The strides of a layout, which give the offset of element (n, c, s); s counts over all axes that are neither batch
+// nor channel.
 struct ChannelStrides {
     int64_t batch, channel, plane, block,
         lanes;  // offset = n*batch + (c/lanes)*block + (c%lanes)*channel + s*plane
     int64_t at(int64_t n, int64_t c, int64_t s) const {
         return n * batch + (c / lanes) * block + (c % lanes) * channel + s * plane;
     }
-    // How many of the `all` channels of one place are contiguous.
+    // Returns how many of the `all` channels of one place are contiguous.
     int64_t run(int64_t all) const { return block == lanes ? all : lanes; }
 };
 
@@ -45,7 +46,7 @@ ChannelStrides channelFirst(const Extents& e) {
 ChannelStrides channelLast(const Extents& e) {
     return {e.channel * e.plane, 0, e.channel, 1, 1};
 }
-// Batch outermost, as in tensors of this library.
+// The channel-packed storage of this library: batch outermost.
 ChannelStrides packed(const Extents& e, int64_t lanes) {
     return {ceilDiv(e.channel, lanes) * lanes * e.plane, 1, lanes, e.plane * lanes, lanes};
 }
@@ -84,7 +85,7 @@ void moveChannels(int64_t count, int64_t plane, const char* src, const ChannelSt
                         static_cast<size_t>(count * kWidth));
 }
 
-// Through memcpy, because a caller's buffer may have any alignment.
+// Copies by memcpy, because a caller's buffer may have any alignment.
 template <size_t kBytes>
 void move(const Extents& e, const char* src, const ChannelStrides& from, char* dst, const ChannelStrides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);

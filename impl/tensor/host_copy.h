@@ -6,11 +6,11 @@
 
 namespace mnnc {
 
-// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (from rank 3 on; below
-// that every layout is row-major).
+// Returns the number of bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4
+// (from rank 3 on; below that every layout is row-major).
 int64_t hostBytes(const Tensor& tensor, Format layout);
 
-// Whether the tensor's bytes are equal to those of a buffer in this layout.
+// Returns whether the tensor's bytes are equal to those of a buffer in this layout.
 bool sameLayout(const Operand& tensor, Format layout);
 
 // Copies a whole tensor in any storage, whose elements lie at `data`. Where the layout differs from the tensor's format

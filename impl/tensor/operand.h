@@ -14,13 +14,13 @@ struct Operand final : Tensor, Storage {
     Operand* aliasOf = nullptr;
     int64_t aliasOffset = 0;
 
-    // Elements of the storage, including pad lanes.
+    // Returns the number of elements in the storage, including pad lanes.
     int64_t storageElements() const {
         return channelBlock == 1 ? elements()
                                  : checkedMul(checkedMul(batch(), roundUp(shape.at(1), channelBlock), "packed size"),
                                               plane(), "packed size");
     }
-    // Bytes of the storage in host memory.
+    // Returns the number of bytes of the storage in host memory.
     int64_t storageBytes() const {
         return checkedMul(storageElements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes");
     }

@@ -9,7 +9,8 @@ namespace mnnc {
 
 namespace {
 
-// The axis to enumerate: the smallest one, but never one that is contiguous in both tensors while there is another.
+// Returns the axis to enumerate: the smallest one, but never one that is contiguous in both tensors while there is
+// another.
 size_t axisToEnumerate(const std::vector<BoxAxis>& axes) {
     size_t best = axes.size();
     for (size_t i = 0; i < axes.size(); ++i) {

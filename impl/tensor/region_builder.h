@@ -13,7 +13,7 @@ namespace mnnc {
 
 using Strides = std::array<int64_t, kMaxRank>;
 
-// Strides of the logical linear order. Throws Overflow.
+// Returns the strides of the logical linear order. Throws Overflow.
 Strides rowMajorStrides(const Shape& shape);
 
 struct BoxAxis {
@@ -27,7 +27,8 @@ class RegionBuilder {
     // `opName` appears in error sentences and must outlive the builder.
     explicit RegionBuilder(const char* opName) : opName_(opName) {}
 
-    // Axes outermost first. A box with an extent of 0 adds nothing. Throws LimitExceeded above kMaxRegions.
+    // Adds a box, whose axes begin with the outermost one. A box with an extent of 0 adds nothing. Throws LimitExceeded
+    // above kMaxRegions.
     void box(int input, int64_t srcOffset, int64_t dstOffset, std::span<const BoxAxis> axes);
     std::vector<Region> take() { return std::move(regions_); }
 

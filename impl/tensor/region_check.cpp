@@ -33,12 +33,12 @@ void checkView(const View& view, const int64_t* size, int64_t elements, const ch
 
 void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what) {
     for (const int64_t size : region.size) {
-        if (size < 0) fail(Status::BadRange, "%s: a region of the negative size %lld", what, asLong(size));
+        if (size < 0) fail(Status::BadRange, "%s: a region has the negative size %lld", what, asLong(size));
         if (size == 0) return;
     }
     if (checkedMul(checkedMul(region.size[0], region.size[1], what), region.size[2], what) > INT32_MAX)
-        fail(Status::BadRange, "%s: a region of %lld x %lld x %lld elements", what, asLong(region.size[0]),
-             asLong(region.size[1]), asLong(region.size[2]));
+        fail(Status::BadRange, "%s: a region has %lld x %lld x %lld elements, more than 2^31 - 1", what,
+             asLong(region.size[0]), asLong(region.size[1]), asLong(region.size[2]));
     checkView(region.src, region.size, sourceElements, "reads", what);
     checkView(region.dst, region.size, destinationElements, "writes", what);
 }

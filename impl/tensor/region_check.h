@@ -7,25 +7,25 @@
 
 namespace mnnc {
 
-// Throws BadRange (naming `what`) when a region reads outside [0, sourceElements(region.input)) or writes
-// outside [0, destinationElements), or copies more than 2^31 - 1 elements. Regions without elements pass.
+// Throws BadRange (naming `what`) when a region reads outside [0, sourceElements) or writes outside [0,
+// destinationElements), or copies more than 2^31 - 1 elements. Regions without elements pass.
 void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what);
 
-// Whether all elements that the region writes lie outside [0, destinationElements).
+// Returns whether all elements that the region writes lie outside [0, destinationElements).
 bool writesNothing(const Region& region, int64_t destinationElements, const char* what);
 
-// Whether every element of the destination is written at most once, as far as strides alone prove it. The region must
-// have passed checkRegion.
+// Returns whether every element of the destination is written at most once, as far as strides alone prove it. The
+// region must have passed checkRegion.
 bool writesOnce(const Region& region) noexcept;
 
-// Whether a region copies a range of its source, in order, to a range of its destination.
+// Returns whether a region copies a range of its source, in order, to a range of its destination.
 bool copiesRange(const Region& region) noexcept;
 
-// Whether a region copies `elements` elements linearly from the start of its source to any place.
+// Returns whether a region copies `elements` elements linearly from the start of its source to any place.
 bool isLinear(const Region& region, int64_t elements) noexcept;
 
-// Whether there is one region that copies `elements` elements linearly from the start of its source to the start of its
-// destination.
+// Returns whether there is one region that copies `elements` elements linearly from the start of its source to the
+// start of its destination.
 bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept;
 
 }  // namespace mnnc

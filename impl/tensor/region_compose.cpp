@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-// The part of a region with indices begin .. end of one axis.
+// Returns the part of a region with indices begin .. end of one axis.
 Region part(Region region, int axis, int64_t begin, int64_t end) noexcept {
     region.src.offset += begin * region.src.stride[axis];
     region.dst.offset += begin * region.dst.stride[axis];
@@ -19,7 +19,7 @@ Region part(Region region, int axis, int64_t begin, int64_t end) noexcept {
     return region;
 }
 
-// The axis with the largest step in a view, among those with more than one index; -1: there is none.
+// Returns the axis with the largest step in a view, among those with more than one index; -1: there is none.
 int widestAxis(const View& view, const int64_t (&size)[3]) noexcept {
     int widest = -1;
     for (int i = 0; i < 3; ++i)
@@ -29,7 +29,7 @@ int widestAxis(const View& view, const int64_t (&size)[3]) noexcept {
 
 class Composition {
   public:
-    Composition(std::span<const Region> inner, size_t most) : inner_(inner), most_(most) {}
+    Composition(std::span<const Region> inner, size_t maxRegions) : inner_(inner), maxRegions_(maxRegions) {}
 
     bool add(const Region& outer) {
         if (outer.count() == 0) return true;
@@ -39,7 +39,7 @@ class Composition {
                  {outer.src.offset - whole->dst.offset + whole->src.offset,
                   {outer.src.stride[0], outer.src.stride[1], outer.src.stride[2]}},
                  outer.dst, outer);
-            return result.size() <= most_;
+            return result.size() <= maxRegions_;
         }
         return copiesRange(outer) ? clip(outer, wanted) : split(outer);
     }
@@ -47,7 +47,7 @@ class Composition {
     std::vector<Region> result;
 
   private:
-    // The region that writes this whole range from one range of its source.
+    // Returns the region that writes this whole range from one range of its source.
     const Region* rangeWith(const Interval& wanted) const {
         for (const Region& region : inner_)
             if (region.count() > 0 && copiesRange(region) && reachOf(region.dst, region.size).holds(wanted))
@@ -78,7 +78,7 @@ class Composition {
             View to = region.dst;
             to.offset += outer.dst.offset - outer.src.offset;
             emit(region, region.src, to, region);
-            if (result.size() > most_) return false;
+            if (result.size() > maxRegions_) return false;
         }
         return missing == 0;
     }
@@ -114,13 +114,14 @@ class Composition {
     }
 
     std::span<const Region> inner_;
-    const size_t most_;
+    const size_t maxRegions_;
 };
 
 }  // namespace
 
-std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner, size_t most) {
-    Composition composition(inner, most);
+std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner,
+                                                 size_t maxRegions) {
+    Composition composition(inner, maxRegions);
     if (!composition.add(outer)) return std::nullopt;
     return std::move(composition.result);
 }

@@ -9,9 +9,9 @@
 
 namespace mnnc {
 
-// The regions that copy directly from the sources of `inner` to the destination of `outer`, writing each element once.
-// Empty where that takes more than `most` regions, or where neither side of a pair copies a range. All regions must
-// have passed checkRegion.
-std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner, size_t most);
+// Returns the regions that copy directly from the sources of `inner` to the destination of `outer`, writing each
+// element once. Empty where that takes more than `maxRegions` regions, or where neither side of a pair copies a range.
+// All regions must have passed checkRegion.
+std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner, size_t maxRegions);
 
 }  // namespace mnnc

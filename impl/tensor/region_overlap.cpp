@@ -13,11 +13,11 @@ namespace mnnc {
 
 namespace {
 
-constexpr size_t kMaxPairs = 256;       // regions that are compared with one another
+constexpr size_t kMaxCompared = 256;    // regions that are compared with one another
 constexpr int64_t kMaxMarks = 1 << 26;  // elements that are marked one by one
 
-// Whether the regions are consecutive slices along the outermost axis.
-bool follow(const std::vector<const Region*>& regions) {
+// Returns whether the ranges of addresses of the regions are disjoint, as those of slices along the outermost axis are.
+bool haveDisjointRanges(const std::vector<const Region*>& regions) {
     std::vector<Interval> spans;
     spans.reserve(regions.size());
     for (const Region* region : regions) spans.push_back(reachOf(region->dst, region->size));
@@ -30,7 +30,7 @@ bool follow(const std::vector<const Region*>& regions) {
 // Describes regions as boxes of coordinates: the digits of their addresses where all strides divide one another.
 // Returns false where they are no boxes, or two boxes intersect.
 bool disjointBoxes(const std::vector<const Region*>& regions) {
-    if (regions.size() > kMaxPairs) return false;
+    if (regions.size() > kMaxCompared) return false;
     std::vector<int64_t> radix{1};
     for (const Region* region : regions)
         for (int i = 0; i < 3; ++i)
@@ -89,7 +89,7 @@ bool regionsOverlap(std::span<const Region> regions, int64_t elements) {
         }
     if (used.size() < 2) return false;
     if (covered > elements) return true;
-    if (follow(used) || disjointBoxes(used)) return false;
+    if (haveDisjointRanges(used) || disjointBoxes(used)) return false;
     return elements > kMaxMarks || anyMarkedTwice(used, elements);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 void checkRank(int64_t rank) {
     if (rank < 0 || rank > kMaxRank)
-        fail(Status::BadRange, "a tensor of rank %lld is asked for; the limit is %d", asLong(rank), kMaxRank);
+        fail(Status::BadRange, "a tensor has rank %lld, at most %d is possible", asLong(rank), kMaxRank);
 }
 
 }  // namespace

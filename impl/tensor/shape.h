@@ -19,14 +19,14 @@ class Shape {
     int rank() const noexcept { return rank_; }
     int64_t operator[](int axis) const noexcept { return extents_[axis]; }
     int64_t& operator[](int axis) noexcept { return extents_[axis]; }
-    // The extent at an axis, 1 beyond the rank (convolution-like rules read missing axes as 1).
+    // Returns the extent at an axis, 1 beyond the rank (convolution-like rules read missing axes as 1).
     int64_t at(int axis) const noexcept { return axis < rank_ ? extents_[axis] : 1; }
     void push(int64_t extent);                // throws BadRange beyond kMaxRank
     void resize(int rank, int64_t fill = 1);  // throws BadRange beyond kMaxRank
     void insert(int axis, int64_t extent);
     void erase(int axis);
 
-    // Product of all extents, or of those in [first, last). Throws Overflow; a negative extent throws too.
+    // Returns the product of all extents, or of those in [first, last). Throws Overflow; a negative extent throws too.
     int64_t elements() const;
     int64_t elements(int first, int last) const;
     bool empty() const noexcept;  // some extent is 0

@@ -61,24 +61,24 @@ struct Tensor {
     }
     int64_t height() const noexcept { return shape.at(format == Format::NHWC ? 1 : 2); }
     int64_t width() const noexcept { return shape.at(format == Format::NHWC ? 2 : 3); }
-    // Elements after the channel axis of a packed tensor, for one channel.
+    // Returns the number of elements of one channel, over all axes after the channel axis.
     int64_t plane() const { return shape.elements(2, shape.rank() < 2 ? 2 : shape.rank()); }
 
-    // Bytes of the elements, row-major.
+    // Returns the number of bytes of the row-major elements.
     int64_t bytes() const { return checkedMul(elements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes"); }
 
-    // The elements of a constant.
+    // Returns the elements of a constant.
     template <typename T>
     const T* known() const noexcept {
         return static_cast<const T*>(values);
     }
 };
 
-// Whether a tensor may be stored channel-packed: conversions support NCHW order and elements of four bytes.
+// Returns whether a tensor may be stored channel-packed: conversions support NCHW order and elements of four bytes.
 inline bool canPack(const Tensor& tensor) noexcept {
     return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
 }
-// The same for the host's backend, which also packs int8.
+// Returns the same for the host's backend, which also packs int8.
 inline bool canPackOnHost(const Tensor& tensor) noexcept {
     return canPack(tensor) ||
            (tensor.type == DataType::Int8 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC);

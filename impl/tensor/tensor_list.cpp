@@ -33,7 +33,7 @@ const TensorList::Run& TensorList::at(int64_t index) const {
         if (index < run.count) return run;
         index -= run.count;
     }
-    fail(Status::Internal, "an element behind the end of a sequence");
+    fail(Status::Internal, "an element beyond the end of a sequence is read");
 }
 
 bool TensorList::anyKnown() const noexcept {

@@ -34,12 +34,12 @@ class TensorList {
     // offset() accepts index <= size(), at() index < size().
     int64_t offset(int64_t index) const;  // where an element begins
     const Run& at(int64_t index) const;
-    // Whether the shape of any element is known, and whether all have the same shape.
+    // anyKnown(): the shape of some element is known. uniform(): all elements have the same shape.
     bool anyKnown() const noexcept;
     bool uniform() const noexcept { return runs_.size() == 1; }
 
     void append(const Run& run);
-    // Elements [first, last) as a separate list.
+    // Returns the elements [first, last) as a separate list.
     TensorList part(int64_t first, int64_t last) const;
     void appendAll(const TensorList& other);
 
@@ -49,7 +49,7 @@ class TensorList {
     std::vector<Run> runs_;  // no empty ones, neighbours differ
 };
 
-// Whether two tensors are sequences of the same shapes, or both are no sequences.
+// Returns whether two tensors are sequences of the same shapes, or both are no sequences.
 bool sameList(const std::shared_ptr<const TensorList>& a, const std::shared_ptr<const TensorList>& b) noexcept;
 
 }  // namespace mnnc

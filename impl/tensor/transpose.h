@@ -8,7 +8,7 @@ namespace mnnc {
 
 namespace transposition {
 
-// Vectors of the compiler: every instruction set has them, so no file is compiled twice.
+// A vector type of the compiler, which exists for every instruction set, so that no file is compiled twice.
 using Four = uint32_t __attribute__((vector_size(16)));
 
 inline Four load(const char* p) {
@@ -33,8 +33,9 @@ inline void square(const char* src, int64_t srcStride, char* dst, int64_t dstStr
 
 }  // namespace transposition
 
-// dst[c][r] = src[r][c] for elements of kBytes; strides from row to row in bytes. Goes through the rows in strips, so
-// that each line of src is read once and each line of dst is filled while it is in the first level cache.
+// Sets dst[c][r] = src[r][c] for elements of kBytes bytes; strides lead from row to row, in bytes. Goes through the
+// rows in strips, so that each line of src is read once and each line of dst is filled while it is in the first level
+// cache.
 template <size_t kBytes>
 void transpose(const char* src, int64_t srcStride, int64_t rows, int64_t columns, char* dst, int64_t dstStride) {
     constexpr int64_t kStrip = 64;

@@ -102,7 +102,7 @@ static void which_sessions_have_it(void** state) {
     assert_int_equal(host.finalized, 1);
 }
 
-/* It replaces a backend that is missing. */
+/* The backend of the host replaces one that is missing. */
 static void as_a_backup(void** state) {
     (void)state;
     struct host host;

@@ -7,7 +7,7 @@
 
 #include <sys/wait.h>
 
-enum { MOST = 64 };
+enum { MAX_OPERANDS = 64 };
 
 static const char* path;
 static int32_t backend = MNN_FORWARD_CPU;
@@ -54,7 +54,7 @@ static size_t open_inputs(mnn_session_t* session, operand_t* inputs) {
     size_t count = 0;
     close_extents(session);
     assert_ok(mnn_session_input_count(session, &count));
-    assert_true(count <= MOST);
+    assert_true(count <= MAX_OPERANDS);
     for (size_t i = 0; i < count; ++i) {
         assert_ok(mnn_session_input_at(session, i, &inputs[i].tensor));
         describe(&inputs[i]);
@@ -91,7 +91,7 @@ static void expect_in_place(const operand_t* input) {
 
 /* Returns 77 when the inputs are not suitable. */
 static int run_bound(int32_t threads) {
-    static operand_t inputs[MOST], outputs[MOST];
+    static operand_t inputs[MAX_OPERANDS], outputs[MAX_OPERANDS];
     mnn_interpreter_t* net = NULL;
     mnn_session_t* session = NULL;
     mnn_schedule_config_t config;
@@ -114,7 +114,7 @@ static int run_bound(int32_t threads) {
     assert_ok(first);
     size_t out = 0;
     assert_ok(mnn_session_output_count(session, &out));
-    assert_true(out <= MOST);
+    assert_true(out <= MAX_OPERANDS);
     for (size_t i = 0; i < out; ++i) {
         assert_ok(mnn_session_output_at(session, i, &outputs[i].tensor));
         describe(&outputs[i]);

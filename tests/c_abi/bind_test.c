@@ -118,7 +118,7 @@ static void released(void** state) {
 
 /* ---- Layouts, alignments, odd sizes ----------------------------------------------------------------------------- */
 
-enum { MOST_OUTPUTS = 40 };
+enum { MAX_OUTPUTS = 40 };
 
 static void every_layout(void** state) {
     (void)state;
@@ -128,19 +128,19 @@ static void every_layout(void** state) {
     mnn_session_t* run = NULL;
     assert_ok(mnn_interpreter_create_from_file(kModel, NULL, &layouts));
     assert_ok(mnn_session_create(layouts, NULL, &run));
-    mnn_tensor_t *in[2], *out[MOST_OUTPUTS];
+    mnn_tensor_t *in[2], *out[MAX_OUTPUTS];
     float values[2][180];
     size_t count = 0;
     assert_ok(mnn_session_output_count(run, &count));
-    assert_true(count > 20 && count <= MOST_OUTPUTS);
+    assert_true(count > 20 && count <= MAX_OUTPUTS);
     for (size_t i = 0; i < 2; ++i) {
         fill_pixels(values[i], 180, 40 + (uint32_t)i);
         assert_ok(mnn_session_input_at(run, i, &in[i]));
         assert_ok(mnn_tensor_write(in[i], values[i], sizeof values[i], MNN_FORMAT_NCHW));
     }
     assert_ok(mnn_session_run(run));
-    unsigned char* reference[3][MOST_OUTPUTS];
-    size_t sizes[3][MOST_OUTPUTS];
+    unsigned char* reference[3][MAX_OUTPUTS];
+    size_t sizes[3][MAX_OUTPUTS];
     guarded_t given[3][2];
     for (int32_t format = 0; format < 3; ++format) {
         for (size_t i = 0; i < count; ++i) {
@@ -152,7 +152,7 @@ static void every_layout(void** state) {
     }
     for (int32_t format = 0; format < 3; ++format)
         for (size_t shift = 0; shift < 6; shift += shift == 1 ? 3 : 1) {
-            guarded_t taken[MOST_OUTPUTS];
+            guarded_t taken[MAX_OUTPUTS];
             for (size_t i = 0; i < 2; ++i) {
                 size_t bytes = 0;
                 assert_ok(mnn_session_bind_input(run, in[i], NULL, 0, format));
@@ -229,8 +229,7 @@ static void outputs_that_share_memory(void** state) {
     assert_ok(mnn_session_destroy(&run));
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------------------
- * */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 struct worker {
     mnn_session_t* session;

@@ -9,12 +9,12 @@ static char measured[TEXT_BYTES]; /* on the best instruction set */
 
 static void measures(void** state) {
     (void)state;
-    size_t most = 0, needed = 0;
-    assert_ok(mnn_cpu_calibrate(NULL, NULL, NULL, 0, &most));
-    assert_in_range(most, 2, TEXT_BYTES);
+    size_t max_size = 0, needed = 0;
+    assert_ok(mnn_cpu_calibrate(NULL, NULL, NULL, 0, &max_size));
+    assert_in_range(max_size, 2, TEXT_BYTES);
     assert_ok(mnn_cpu_calibrate(NULL, NULL, measured, sizeof measured, &needed));
     assert_int_equal(needed, strlen(measured) + 1);
-    assert_true(needed <= most);
+    assert_true(needed <= max_size);
     mnn_cpu_properties_t cpu = {.struct_size = sizeof cpu};
     assert_ok(mnn_cpu_info(&cpu));
     assert_true(cpu.cost_record[0] != '\0');

@@ -1,13 +1,13 @@
 /* mnn_session_run_with_options() with callbacks: order, tensors, skipping, stopping, misuse. */
 #include "digits_net.h"
 
-enum { MOST = 64 };
+enum { MAX_OPERATORS = 64 };
 
 typedef struct recorder {
     mnn_session_t* session;
-    size_t before, after; /* operators of the model, without copies */
-    char names[MOST][64]; /* of `before` */
-    char last_types[MOST][32];
+    size_t before, after;          /* operators of the model, without copies */
+    char names[MAX_OPERATORS][64]; /* of `before` */
+    char last_types[MAX_OPERATORS][32];
     size_t readable;     /* outputs that could be read */
     float last[CLASSES]; /* the newest output of CLASSES floats */
     int32_t answer;      /* what `before` returns at operator answer_at */
@@ -23,7 +23,7 @@ static int32_t on_before(void* user_data, const mnn_op_info_t* op, const mnn_ten
         assert_ok(mnn_tensor_shape(tensors[i], NULL, 0, &rank));
     }
     if (strcmp(op->type_name, "Copy") == 0) return MNN_OP_RUN;
-    assert_true(mine->before < MOST);
+    assert_true(mine->before < MAX_OPERATORS);
     snprintf(mine->names[mine->before], sizeof *mine->names, "%s", op->name);
     snprintf(mine->last_types[mine->before], sizeof *mine->last_types, "%s", op->type_name);
     return mine->before++ == mine->answer_at ? mine->answer : MNN_OP_RUN;

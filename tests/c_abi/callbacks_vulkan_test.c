@@ -4,7 +4,7 @@
 
 #include "digits_net.h"
 
-enum { SKIPPED = 77, MOST = 64 };
+enum { SKIPPED = 77, MAX_TENSORS = 64 };
 
 static mnn_session_t* session_on(int32_t forward_type, int32_t gpu_mode, int32_t precision) {
     mnn_schedule_config_t config = default_config();
@@ -34,7 +34,7 @@ struct seen {
         float* values;
         size_t size;
         bool on_device;
-    } tensors[MOST];
+    } tensors[MAX_TENSORS];
 };
 
 static int32_t keep_values(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
@@ -46,7 +46,7 @@ static int32_t keep_values(void* user_data, const mnn_op_info_t* op, const mnn_t
         size_t bytes = 0;
         assert_ok(mnn_tensor_name(tensors[i], &name));
         assert_ok(mnn_tensor_byte_size(tensors[i], MNN_FORMAT_NCHW, &bytes));
-        assert_true(seen->count < MOST);
+        assert_true(seen->count < MAX_TENSORS);
         snprintf(seen->tensors[seen->count].name, 64, "%s", name);
         seen->tensors[seen->count].size = bytes / sizeof(float);
         seen->tensors[seen->count].values = malloc(bytes + 1);

@@ -14,8 +14,8 @@ static unsigned char* bytes_of(mnn_interpreter_t* model, size_t* size) {
 
 /* A saved model gives the same results, bit for bit; a model without changes is saved unchanged. */
 static void check_saving(const char* name) {
-    enum { MOST = 1024 };
-    static float wanted[MOST], got[MOST];
+    enum { MAX_VALUES = 1024 };
+    static float wanted[MAX_VALUES], got[MAX_VALUES];
     char path[] = "/tmp/mnn_constants_XXXXXX", original[4096];
     const int file = mkstemp(path);
     assert_true(file >= 0);
@@ -31,7 +31,7 @@ static void check_saving(const char* name) {
 
     scale_constants(writer, 2);
     assert_ok(mnn_session_resize(writer));
-    const size_t count = products(writer, wanted, MOST);
+    const size_t count = products(writer, wanted, MAX_VALUES);
     assert_ok(mnn_interpreter_update_constants(model, writer));
     assert_ok(mnn_interpreter_save(model, path));
     bytes = read_whole_file(path, &same);
@@ -40,7 +40,7 @@ static void check_saving(const char* name) {
     free(bytes);
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &saved));
     reader = open_session(saved);
-    assert_int_equal(products(reader, got, MOST), count);
+    assert_int_equal(products(reader, got, MAX_VALUES), count);
     assert_memory_equal(got, wanted, count * sizeof *got);
 
     /* It is saved again, into the file that is in use. */
@@ -48,12 +48,12 @@ static void check_saving(const char* name) {
     assert_ok(mnn_session_resize(reader));
     assert_ok(mnn_interpreter_update_constants(saved, reader));
     assert_ok(mnn_interpreter_save(saved, path));
-    products(reader, wanted, MOST);
+    products(reader, wanted, MAX_VALUES);
     assert_ok(mnn_session_destroy(&reader));
     assert_ok(mnn_interpreter_destroy(&saved));
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &saved));
     reader = open_session(saved);
-    products(reader, got, MOST);
+    products(reader, got, MAX_VALUES);
     assert_memory_equal(got, wanted, count * sizeof *got);
     free(file_bytes);
     assert_ok(mnn_session_destroy(&reader));

@@ -37,42 +37,42 @@ static void every_type(void** state) {
 /* Operands of products are packed once for all sessions: a session that changes them packs its own. */
 static void prepared_weights(void** state) {
     (void)state;
-    enum { MOST = 1024 };
+    enum { MAX_VALUES = 1024 };
     static const char* const cases[] = {"matmul__constant_right", "matmul__constant_left"};
     for (size_t c = 0; c < 2; ++c) {
-        static float base[MOST], got[MOST];
+        static float base[MAX_VALUES], got[MAX_VALUES];
         mnn_interpreter_t* matmul = open_case(cases[c]);
         mnn_session_t *other = open_session(matmul), *writer = open_session(matmul);
-        const size_t count = products(writer, base, MOST);
+        const size_t count = products(writer, base, MAX_VALUES);
         float factor = 1;
         for (int round = 0; round < 3; ++round) {
             scale_constants(writer, 2);
             factor *= 2;
             assert_ok(mnn_session_resize(writer));
-            assert_int_equal(products(writer, got, MOST), count);
+            assert_int_equal(products(writer, got, MAX_VALUES), count);
             for (size_t i = 0; i < count; ++i)
                 if (got[i] != factor * base[i])
                     fail_msg("%s: element %zu is %g, wanted %g", cases[c], i, (double)got[i],
                              (double)(factor * base[i]));
-            products(other, got, MOST);
+            products(other, got, MAX_VALUES);
             assert_memory_equal(got, base, count * sizeof *got);
         }
         mnn_session_t* later = open_session(matmul);
-        products(later, got, MOST);
+        products(later, got, MAX_VALUES);
         assert_memory_equal(got, base, count * sizeof *got);
         assert_ok(mnn_session_destroy(&later));
 
         /* The interpreter adopts them, for later sessions only. */
         assert_ok(mnn_interpreter_update_constants(matmul, writer));
         later = open_session(matmul);
-        products(later, got, MOST);
+        products(later, got, MAX_VALUES);
         for (size_t i = 0; i < count; ++i) assert_true(got[i] == factor * base[i]);
-        products(other, got, MOST);
+        products(other, got, MAX_VALUES);
         assert_memory_equal(got, base, count * sizeof *got);
         assert_ok(mnn_session_destroy(&other));
         assert_ok(mnn_session_destroy(&writer));
         assert_ok(mnn_interpreter_destroy(&matmul));
-        products(later, got, MOST); /* it works without all of them */
+        products(later, got, MAX_VALUES); /* it works without all of them */
         for (size_t i = 0; i < count; ++i) assert_true(got[i] == factor * base[i]);
         assert_ok(mnn_session_destroy(&later));
     }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { MOST = 64, MOST_NAMES = 4096, CUTS = 6 };
+enum { MAX_OPERANDS = 64, MAX_NAMES = 4096, CUTS = 6 };
 
 static const char* path;
 static int32_t backend = MNN_FORWARD_CPU;
@@ -24,11 +24,11 @@ static mnn_interpreter_t* net;
 static struct {
     const char* name;
     value_t value;
-} inputs[MOST], outputs[MOST];
+} inputs[MAX_OPERANDS], outputs[MAX_OPERANDS];
 static size_t in_count, out_count;
 
-static const char* tensors[MOST_NAMES];
-static const char* operators[MOST_NAMES];
+static const char* tensors[MAX_NAMES];
+static const char* operators[MAX_NAMES];
 static size_t tensor_count, operator_count;
 
 static value_t value_of(mnn_tensor_t* tensor) {
@@ -114,10 +114,10 @@ static bool nearly(const value_t* a, const value_t* b) {
     if (a->type != MNN_TYPE_FLOAT32) return true; /* an index may be that of a neighbour */
     const float *x = (const float*)a->values, *y = (const float*)b->values;
     const float tolerance = has_code_groups() ? 5e-2f : 1e-3f;
-    float most = 1;
-    for (size_t i = 0; i < a->bytes / sizeof(float); ++i) most = fmaxf(most, fabsf(x[i]));
+    float largest = 1;
+    for (size_t i = 0; i < a->bytes / sizeof(float); ++i) largest = fmaxf(largest, fabsf(x[i]));
     for (size_t i = 0; i < a->bytes / sizeof(float); ++i)
-        if (isfinite(x[i]) && fabsf(x[i] - y[i]) > tolerance * most) return false;
+        if (isfinite(x[i]) && fabsf(x[i] - y[i]) > tolerance * largest) return false;
     return true;
 }
 
@@ -251,7 +251,7 @@ static void list_names(void) {
         size_t made = 0;
         assert_ok(mnn_interpreter_op_output_count(net, i, &made));
         assert_ok(mnn_interpreter_op_type(net, i, &type));
-        if (made == 0 || tensor_count + made > MOST_NAMES) break; /* those of subgraphs follow */
+        if (made == 0 || tensor_count + made > MAX_NAMES) break; /* those of subgraphs follow */
         if (strcmp(type, "Const") == 0 || strcmp(type, "Input") == 0) continue;
         assert_ok(mnn_interpreter_op_name(net, i, &name));
         if (name[0] == '\0') assert_ok(mnn_interpreter_op_output_name(net, i, 0, &name));
@@ -271,7 +271,7 @@ static bool run_whole(void) {
     close_extents(session);
     assert_ok(mnn_session_input_count(session, &in_count));
     assert_ok(mnn_session_output_count(session, &out_count));
-    assert_true(in_count <= MOST && out_count <= MOST);
+    assert_true(in_count <= MAX_OPERANDS && out_count <= MAX_OPERANDS);
     for (size_t i = 0; i < in_count; ++i) {
         mnn_tensor_t* tensor = NULL;
         assert_ok(mnn_session_input_at(session, i, &tensor));

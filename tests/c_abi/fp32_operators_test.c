@@ -72,10 +72,10 @@ static void one_layer_on_a_gpu(void** state) {
     assert_close(got, wanted, count, 1e-4f);
 }
 
-static size_t names_of_all(const char** names, size_t most) {
+static size_t names_of_all(const char** names, size_t max_count) {
     size_t count = 0;
     assert_ok(mnn_interpreter_op_count(net, &count));
-    assert_true(count <= most);
+    assert_true(count <= max_count);
     for (size_t i = 0; i < count; ++i) assert_ok(mnn_interpreter_op_name(net, i, &names[i]));
     return count;
 }

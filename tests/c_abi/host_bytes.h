@@ -8,11 +8,11 @@
 
 #define MODEL_PATH MNN_C_CASES_FOLDER "/weights__external/model.mnn"
 
-enum { MOST = 4096 };
+enum { MAX_ELEMENTS = 4096 };
 
 static unsigned char *model, *weights;
 static size_t model_size, weights_size;
-static float wanted[MOST];
+static float wanted[MAX_ELEMENTS];
 static size_t wanted_count;
 
 static inline int load_all(void** state) {
@@ -82,21 +82,21 @@ static inline mnn_interpreter_options_t reading(struct given* given) {
 
 /* Returns the first output for an input of small numbers. */
 static inline size_t results(mnn_session_t* session, float* values) {
-    float x[MOST];
+    float x[MAX_ELEMENTS];
     size_t count = 0;
     assert_ok(mnn_tensor_element_count(first_input(session), &count));
-    assert_true(count > 0 && count <= MOST);
+    assert_true(count > 0 && count <= MAX_ELEMENTS);
     for (size_t i = 0; i < count; ++i) x[i] = (float)(i % 7) * 0.25f - 0.5f;
     assert_ok(mnn_tensor_write(first_input(session), x, count * sizeof *x, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(session));
     assert_ok(mnn_tensor_element_count(first_output(session), &count));
-    assert_true(count > 0 && count <= MOST);
+    assert_true(count > 0 && count <= MAX_ELEMENTS);
     assert_ok(mnn_tensor_read(first_output(session), values, count * sizeof *values, MNN_FORMAT_NCHW));
     return count;
 }
 
 static inline void assert_works(mnn_session_t* session) {
-    float got[MOST];
+    float got[MAX_ELEMENTS];
     if (wanted_count == 0) {
         mnn_interpreter_t* net = NULL;
         assert_ok(mnn_interpreter_create_from_file(MODEL_PATH, NULL, &net));

@@ -27,20 +27,20 @@ static void feed(mnn_session_t* session) {
 
 static int unsuited; /* runs */
 
-enum { MOST = 64 };
+enum { MAX_OPERANDS = 64 };
 
 /* The inputs or the outputs of a session, with memory for two bindings of each. */
 struct operands {
-    mnn_tensor_t* tensors[MOST];
-    size_t count, bytes[MOST];
-    int32_t formats[MOST];
-    void* memory[2][MOST];
+    mnn_tensor_t* tensors[MAX_OPERANDS];
+    size_t count, bytes[MAX_OPERANDS];
+    int32_t formats[MAX_OPERANDS];
+    void* memory[2][MAX_OPERANDS];
 };
 
 static void find_operands(mnn_session_t* session, bool outputs, struct operands* found) {
     assert_ok(outputs ? mnn_session_output_count(session, &found->count)
                       : mnn_session_input_count(session, &found->count));
-    assert_true(found->count <= MOST);
+    assert_true(found->count <= MAX_OPERANDS);
     for (size_t i = 0; i < found->count; ++i) {
         assert_ok(outputs ? mnn_session_output_at(session, i, &found->tensors[i])
                           : mnn_session_input_at(session, i, &found->tensors[i]));

@@ -273,7 +273,7 @@ static void wrong_options(void** state) {
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &longer.options, &net), MNN_ERROR_INVALID_VALUE);
 }
 
-/* The demo model has no external weights, so the path is not used. tests/unit/made_models_test.cpp has a model that
+/* The demo model has no external weights, so the path is not used. tests/unit/external_file_test.cpp has a model that
  * needs them. */
 static void unneeded_external_weights(void** state) {
     (void)state;

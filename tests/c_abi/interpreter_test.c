@@ -96,11 +96,11 @@ static void operators(void** state) {
 static void made_tensors_can_be_saved(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();
-    enum { MOST = 32 };
-    const char* names[MOST];
+    enum { MAX_NAMES = 32 };
+    const char* names[MAX_NAMES];
     size_t ops = 0, count = 0;
     assert_ok(mnn_interpreter_op_count(net, &ops));
-    for (size_t i = 0; i < ops && count < MOST; ++i)
+    for (size_t i = 0; i < ops && count < MAX_NAMES; ++i)
         assert_ok(mnn_interpreter_op_output_name(net, i, 0, &names[count++]));
     mnn_schedule_config_t config;
     assert_ok(mnn_schedule_config_init(&config, sizeof config));

@@ -8,7 +8,7 @@
 
 #include "support.h"
 
-enum { HEADS = 4, KEY_HEADS = 2, DEPTH = 8, VALUE_DEPTH = 5, WINDOW = 3, MOST_TOKENS = 700 };
+enum { HEADS = 4, KEY_HEADS = 2, DEPTH = 8, VALUE_DEPTH = 5, WINDOW = 3, MAX_TOKENS = 700 };
 enum { QUERY = HEADS * DEPTH, KEY = KEY_HEADS * DEPTH, VALUE = KEY_HEADS * VALUE_DEPTH, RESULT = HEADS * VALUE_DEPTH };
 
 /* The backend of sessions that open_kept() makes. */
@@ -31,7 +31,7 @@ static inline float number_of(int token, int what, int i) {
 
 /* The tokens of a conversation, kept ones first. */
 struct tokens {
-    int tokens[MOST_TOKENS];
+    int tokens[MAX_TOKENS];
     int count;
 };
 
@@ -40,7 +40,8 @@ static inline void make_tokens(struct tokens* all, int first, int count) {
     for (int i = 0; i < count; ++i) all->tokens[i] = first + i;
 }
 
-/* The factor of scores: of operators that have none, which a host may give, and that of the operator second. */
+/* The factors of scores: `own_factor` is in the file, for one of the operators; `score_factor` is that of the others,
+ * which a host may set. */
 static const double own_factor = 0.35355339059327379; /* 1 / sqrt(DEPTH), as the others have */
 static double score_factor = 0.35355339059327379;
 
@@ -84,7 +85,7 @@ static inline mnn_tensor_t* output_of(mnn_session_t* session, const char* name) 
     return tensor;
 }
 
-static _Thread_local float input_room[MOST_TOKENS * MOST_TOKENS * 2];
+static _Thread_local float input_room[MAX_TOKENS * MAX_TOKENS * 2];
 
 static inline void write_numbers(mnn_session_t* session, const char* name, const struct tokens* all, int past, int what,
                                  int width) {
@@ -110,7 +111,7 @@ static inline void fill_mask(float* mask, int past, int count) {
     for (int entry = 0; entry < 2; ++entry)
         for (int i = 0; i < count; ++i)
             for (int j = 0; j < past + count; ++j) {
-                const int query = past + i, window = entry == 0 ? MOST_TOKENS : WINDOW;
+                const int query = past + i, window = entry == 0 ? MAX_TOKENS : WINDOW;
                 mask[(entry * count + i) * (past + count) + j] = j <= query && j > query - window ? 0 : -FLT_MAX;
             }
 }
@@ -143,7 +144,7 @@ static inline void expect_kept(mnn_session_t* session, const struct tokens* all,
         assert_ok(mnn_tensor_read(tensor, got, (size_t)(count * RESULT) * sizeof *got, MNN_FORMAT_NCHW));
         for (int i = 0; i < count; ++i) {
             double wanted[RESULT];
-            result_of(all, past + i, output == 2 ? WINDOW : MOST_TOKENS, wanted);
+            result_of(all, past + i, output == 2 ? WINDOW : MAX_TOKENS, wanted);
             for (int c = 0; c < RESULT; ++c)
                 if (!(fabs((double)got[i * RESULT + c] - wanted[c]) <= tolerance))
                     fail_msg("%s, token %d of %d behind %d, number %d: %g, wanted %g", names[output], i, count, past, c,

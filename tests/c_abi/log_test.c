@@ -3,19 +3,19 @@
 
 #include <unistd.h>
 
-enum { MOST = 200, LENGTH = 400 };
+enum { MAX_MESSAGES = 200, LENGTH = 400 };
 
 struct book {
     int count;
-    int32_t levels[MOST];
-    char messages[MOST][LENGTH];
+    int32_t levels[MAX_MESSAGES];
+    char messages[MAX_MESSAGES][LENGTH];
 };
 
 static void keep(void* user_data, int32_t level, const char* message) {
     struct book* book = user_data;
     assert_true(level >= MNN_LOG_ERROR && level <= MNN_LOG_DEBUG);
     assert_null(strchr(message, '\n'));
-    assert_true(book->count < MOST);
+    assert_true(book->count < MAX_MESSAGES);
     book->levels[book->count] = level;
     snprintf(book->messages[book->count++], LENGTH, "%s", message);
 }
@@ -322,8 +322,7 @@ static void on_final(void* user_data) {
     ++((struct log_book*)user_data)->finalized;
 }
 
-/* The finalizer is called once, after every message, when the last handle is destroyed. tests/unit/made_models_test.cpp
- * has a model with a warning, and checks the message at each level. */
+/* The finalizer is called once, after every message, when the last handle is destroyed. */
 static void finalizer_comes_last(void** state) {
     (void)state;
     for (int keep_session = 0; keep_session < 2; ++keep_session) {

@@ -1,9 +1,9 @@
 /* peak_bytes: the largest number of bytes that a session ever held, compared with the allocator of its runtime. */
 #include "runtime.h"
 
-/* The bytes that an allocator has given, and the maximum of it at one time. */
+/* The bytes that an allocator has given: the present number, and the maximum. */
 struct seen {
-    size_t now, most;
+    size_t now, peak;
     long blocks;
 };
 
@@ -13,7 +13,7 @@ static void* take(void* user_data, size_t size, size_t alignment) {
     if (!memory) return NULL;
     seen->now += size;
     ++seen->blocks;
-    if (seen->now > seen->most) seen->most = seen->now;
+    if (seen->now > seen->peak) seen->peak = seen->now;
     return memory;
 }
 
@@ -69,7 +69,7 @@ static void is_what_the_allocator_saw(void** state) {
                 resize_map(session, extents[i]);
             const mnn_statistics_t memory = memory_of(session);
             assert_true(memory.peak_memory_bytes >= before);
-            assert_in_range(memory.peak_memory_bytes, seen.most - SLACK, seen.most);
+            assert_in_range(memory.peak_memory_bytes, seen.peak - SLACK, seen.peak);
             falls += memory.memory_bytes < before;
             weights += before && memory.weight_bytes != weights;
             before = memory.peak_memory_bytes;

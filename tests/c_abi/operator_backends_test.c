@@ -1,4 +1,4 @@
-/* operator_backends of a configuration: which backend takes an operator that those before it refuse. Cases that need a
+/* operator_backends of a configuration: which backend takes an operator that earlier backends refuse. Cases that need a
  * Vulkan device are skipped without one. */
 #include "backend.h"
 

@@ -90,8 +90,8 @@ static void resize_batch(mnn_session_t* session, int32_t batch) {
 
 static void one_after_another(void** state) {
     (void)state;
-    enum { MOST = 5 };
-    float wanted[MOST * CLASSES], got[MOST * CLASSES], pixels[MOST * PIXELS], pooled[MOST * POOLED];
+    enum { MAX_BATCH = 5 };
+    float wanted[MAX_BATCH * CLASSES], got[MAX_BATCH * CLASSES], pixels[MAX_BATCH * PIXELS], pooled[MAX_BATCH * POOLED];
     mnn_session_t* session = three_paths(MNN_FORWARD_CPU, MNN_FORWARD_CPU, MNN_FORWARD_CPU);
     size_t count = 0, ops = 0;
     const char *name = NULL, *order[] = {"r1", "m", "scores"};
@@ -106,7 +106,7 @@ static void one_after_another(void** state) {
         assert_ok(mnn_tensor_name(tensor, &name));
         assert_string_equal(name, order[i]);
     }
-    const int32_t batches[] = {1, MOST, 2, MOST};
+    const int32_t batches[] = {1, MAX_BATCH, 2, MAX_BATCH};
     for (size_t k = 0; k < 4; ++k) {
         const int32_t batch = batches[k];
         mnn_session_t* whole = batch_session(batch);

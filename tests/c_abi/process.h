@@ -91,10 +91,10 @@ static inline size_t resident_bytes(void) {
 }
 
 /* The number of threads, when joined threads may still end: the kernel lists a thread for a moment after its join.
- * Waits up to 5 s until there are at most `most`. */
-static inline int settled_thread_count(int most) {
+ * Waits up to 5 s until there are at most `max_count`. */
+static inline int settled_thread_count(int max_count) {
     int count = thread_count();
-    for (int i = 0; i < 5000 && count > most; ++i) {
+    for (int i = 0; i < 5000 && count > max_count; ++i) {
         const struct timespec millisecond = {0, 1000000};
         nanosleep(&millisecond, NULL);
         count = thread_count();

@@ -14,7 +14,7 @@ enum manner { Honest, SkipsSome, SkipsAll, Repeats, Beyond, ReturnsEarly };
 struct host {
     enum manner manner;
     atomic_int calls, begun, wrong_modes;
-    atomic_int most; /* the largest count */
+    atomic_int max_count; /* the largest count */
     int finalized;
     /* of the last call that returned early */
     pthread_t late[64];
@@ -65,7 +65,7 @@ static void join_late(struct host* host) {
 static void parallel_for(void* user_data, mnn_task task, void* context, int32_t count) {
     struct host* host = user_data;
     atomic_fetch_add(&host->calls, 1);
-    if (count > host->most) host->most = count;
+    if (count > host->max_count) host->max_count = count;
     struct share shares[THREADS];
     pthread_t threads[THREADS];
     if (host->manner == SkipsAll) return;
@@ -122,12 +122,12 @@ static void every_manner(void** state) {
         assert_int_equal(thread_count(), 1); /* the library creates none */
         mnn_session_t* sessions[] = {session_with(net, runtime, 0), session_with(net, runtime, 2)};
         for (int i = 0; i < 2; ++i) {
-            host.most = 0;
+            host.max_count = 0;
             host.calls = 0;
             assert_ok(resize_batch(sessions[i], BATCH));
             for (int round = 0; round < 3; ++round) check_batch(sessions[i], 13, wanted);
             assert_true(host.calls > 0);
-            assert_int_equal(host.most, i == 0 ? THREADS : 2);
+            assert_int_equal(host.max_count, i == 0 ? THREADS : 2);
         }
         join_late(&host);
         assert_int_equal(host.wrong_modes, 0);

@@ -9,7 +9,7 @@ struct heap {
     long calls, fails_at; /* the call that fails, counted from 1; 0: none */
     bool fails_on;        /* and all that follow */
     long blocks;
-    size_t bytes, most, largest;
+    size_t bytes, max_bytes, largest;
     size_t shift; /* bytes by which blocks are misaligned */
     int wrong, finalized;
 };
@@ -28,7 +28,7 @@ static void* heap_allocate(void* user_data, size_t size, size_t alignment) {
     memcpy(block + FRONT - sizeof size + heap->shift, &size, sizeof size);
     ++heap->blocks;
     heap->bytes += size;
-    if (heap->bytes > heap->most) heap->most = heap->bytes;
+    if (heap->bytes > heap->max_bytes) heap->max_bytes = heap->bytes;
     if (size > heap->largest) heap->largest = size;
     return block + FRONT + heap->shift;
 }

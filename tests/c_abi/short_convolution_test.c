@@ -28,7 +28,7 @@ static void feed_mixed(mnn_session_t* session, const struct tokens* all, int pas
 }
 
 static void add_tokens(mnn_session_t* session, const struct tokens* all, int past) {
-    float got[MIXED * MOST_TOKENS];
+    float got[MIXED * MAX_TOKENS];
     const int count = all->count - past;
     feed_mixed(session, all, past);
     assert_ok(mnn_session_run(session));

@@ -166,7 +166,7 @@ static void with_a_token(void** state) {
         assert_ok(mnn_session_wait(session, -1));
         check_scores(session, seed, kTolerance);
     }
-    /* While it stands at its first operator. */
+    /* The token is triggered while a run waits at its first operator. */
     struct gate gate = CLOSED_GATE;
     options.before = stop_at_gate;
     options.user_data = &gate;

@@ -59,7 +59,7 @@ static void expected_sums(const struct tokens* all, double* out) {
 static void feed_sums(mnn_session_t* session, const struct tokens* all, int past) {
     const int count = all->count - past;
     const int32_t x[] = {count, CHANNELS, 1, 1}, heads[] = {count, SUM_HEADS, 1, 1};
-    float gates[SUM_HEADS * MOST_TOKENS], factors[SUM_HEADS * MOST_TOKENS];
+    float gates[SUM_HEADS * MAX_TOKENS], factors[SUM_HEADS * MAX_TOKENS];
     assert_ok(mnn_session_resize_input(session, input_of(session, "x"), x, 4));
     assert_ok(mnn_session_resize_input(session, input_of(session, "gates"), heads, 4));
     assert_ok(mnn_session_resize_input(session, input_of(session, "factors"), heads, 4));
@@ -76,7 +76,7 @@ static void feed_sums(mnn_session_t* session, const struct tokens* all, int past
 }
 
 static void expect_sums(mnn_session_t* session, const struct tokens* all, int past) {
-    static double wanted[MOST_TOKENS * SUM_RESULT];
+    static double wanted[MAX_TOKENS * SUM_RESULT];
     const int count = (all->count - past) * SUM_RESULT;
     float* got = malloc((size_t)count * sizeof *got);
     assert_ok(mnn_tensor_read(output_of(session, "sums"), got, (size_t)count * sizeof *got, MNN_FORMAT_NCHW));

@@ -9,7 +9,7 @@
  * */
 enum { PADDING = 7 };
 
-/* The lengths of files that are tested are multiples of this. Under wine each call for a file is a question to another
+/* The lengths of files that are tested are multiples of this. Under wine each call for a file is a request to another
  * process, and the 60,000 files of all lengths take minutes, or far longer on a busy machine. */
 #ifndef MNN_C_FILE_STEP
 #define MNN_C_FILE_STEP 1

@@ -2,7 +2,7 @@
  * join = left + more, after = join stem, tail = -after, other = |b|; the outputs are tail and other. */
 #include "support.h"
 
-enum { ELEMENTS = 4, MOST = 4 };
+enum { ELEMENTS = 4, MAX_NAMES = 4 };
 
 static mnn_interpreter_t* net;
 static const float a[ELEMENTS] = {1, -2, 3, 0.5f}, b[ELEMENTS] = {2, 0.25f, -1, 4};
@@ -20,7 +20,7 @@ static int close_ways(void** state) {
 /* Splits names at spaces into a list that is valid until the next call for the same place. */
 struct names {
     char text[64];
-    const char* list[MOST];
+    const char* list[MAX_NAMES];
     size_t count;
 };
 
@@ -28,7 +28,7 @@ static void split(struct names* names, const char* text) {
     snprintf(names->text, sizeof names->text, "%s", text);
     names->count = 0;
     for (char* word = strtok(names->text, " "); word; word = strtok(NULL, " ")) {
-        assert_true(names->count < MOST);
+        assert_true(names->count < MAX_NAMES);
         names->list[names->count++] = word;
     }
 }
@@ -205,7 +205,7 @@ static void wrong_ends(void** state) {
         config.input_count = i == 0;
         config.output_count = i == 1;
         config.operator_count = i == 2;
-        assert_refused(&config, MNN_ERROR_INVALID_VALUE, "neither inputs, outputs nor operators");
+        assert_refused(&config, MNN_ERROR_INVALID_VALUE, "no inputs, outputs or operators by name");
     }
     mnn_schedule_config_t config = config_of(&ways, "", "");
     config.source_operators = names;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Language models of the exporter llmexport, in folders with the logits of a prompt: they are the same in one piece, in
-pieces, after states were erased, reset, saved by another process or left alone by cancelled runs, and beside other
+"""Runs language models of the exporter llmexport, in folders with the logits of a prompt: logits are the same in one piece,
+in pieces, after states were erased, reset, saved by another process or left alone by cancelled runs, and beside other
 conversations.
 
     language_models.py [--vulkan] MNN_TOOL FOLDER...

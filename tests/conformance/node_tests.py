@@ -5,8 +5,9 @@ usage: node_tests.py --library LIBMNN_C.SO [--only REGEX] [--official] [--list F
 
 A test passes when types, shapes and values agree: 1e-4 of the largest element, integers exactly. --list writes a line for
 each test: its name and what became of it. --check compares with such a list and fails where a test that agreed there does
-not agree now. --store makes a conformance case of each test that agrees, for those that ctest runs. Needs MNN (the official wheel), onnx and numpy. Every test runs in a process of its own: some files crash
-the official converter and runtime.
+not agree now. --store makes a conformance case of each test that agrees, for those that ctest runs. Needs MNN (the
+official wheel), onnx and numpy. Every test runs in a process of its own: some files crash the official converter and
+runtime.
 """
 import argparse
 import ctypes

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether docs/engine.md names what exists: functions of the header, programs of tests/c_abi and their tests, folders of
+"""Checks that what docs/engine.md names exists: functions of the header, programs of tests/c_abi and their tests, folders of
 tests. Prints what does not, and how many rows there are of each verdict; the exit status is 1 when something is missing
 or the numbers in the text differ.
 

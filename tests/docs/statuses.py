@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the comments of the header list the statuses that its functions return.
+"""Checks that the comments of the header list the statuses that its functions return.
 
     statuses.py CC HEADER UNPROVOKED PROGRAM...
 

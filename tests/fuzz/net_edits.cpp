@@ -60,16 +60,16 @@ wire::OpType anyType(Random& random) {
 }
 
 template <typename T>
-void editVector(std::vector<T>& values, Random& random, size_t most = 4096) {
+void editVector(std::vector<T>& values, Random& random, size_t maxSize = 4096) {
     switch (random.below(4)) {
         case 0:
             if (!values.empty()) values.pop_back();
             break;
         case 1:
-            if (values.size() < most) values.push_back(values.empty() ? T{1} : random.pick(values));
+            if (values.size() < maxSize) values.push_back(values.empty() ? T{1} : random.pick(values));
             break;
         case 2:
-            values.resize(random.below(std::min(most, values.size() * 2 + 4)), T{1});
+            values.resize(random.below(std::min(maxSize, values.size() * 2 + 4)), T{1});
             break;
         default:
             if (!values.empty()) random.pick(values) = static_cast<T>(random.number());

@@ -116,7 +116,7 @@ def check_errors(shell, model, folder):
     shell.fails("SELECT mnn_run('m');", "wrong number of arguments")
     for k in ("0", "-1", "2.5", "'many'", "x'01'"):
         shell.fails(f"SELECT * FROM mnn_topk('{model}', {blob}, {k});", "mnn_topk: k must be an integer of 1 or more")
-    shell.fails(f"SELECT * FROM mnn_topk('{model}');", "mnn_topk: a model and an input are wanted")
+    shell.fails(f"SELECT * FROM mnn_topk('{model}');", "mnn_topk: a model and an input are needed")
     shell.fails(f"SELECT * FROM mnn_topk('{model}', {blob}, 1, 2);", "too many arguments")
     shell.fails("CREATE VIRTUAL TABLE t USING mnn_topk;", "no such module")
     shell.fails("SELECT mnn_vec(x'000000');", "mnn_vec: .* multiple of 4 bytes, the blob has 3")

@@ -12,8 +12,7 @@ enum { IMAGES = 40, WORKERS = 4, NETS = 8 }; /* NETS: what a connection keeps */
 
 static const char* const LABEL = "SELECT class FROM mnn_topk(?1, ?2, 1)";
 
-/* ---- An allocator whose nth allocation fails
- * --------------------------------------------------------------- */
+/* ---- An allocator whose nth allocation fails --------------------------------------------------------------------- */
 
 static sqlite3_mem_methods original;
 static int allocations_left = -1; /* below 0: none fails. Only set while there is one thread */
@@ -42,8 +41,7 @@ static void install_allocator(void) {
     assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing), SQLITE_OK);
 }
 
-/* ---- Connections and statements
- * ---------------------------------------------------------------------------- */
+/* ---- Connections and statements ---------------------------------------------------------------------------------- */
 
 static int open_with_extension(sqlite3** db) {
     *db = NULL;
@@ -183,11 +181,10 @@ static void loaded_twice(void** state) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* ---- What is kept, and what is left
- * -------------------------------------------------------------------------- */
+/* ---- What is kept, and what is left ------------------------------------------------------------------------------ */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED /* the allocator does not tell, and what was seen stays mapped */
+#define SANITIZED /* mallinfo2() does not count a sanitizer's heap, and libraries stay mapped */
 #endif
 
 #ifndef SANITIZED
@@ -259,8 +256,7 @@ static void nothing_is_left(void** state) {
     assert_int_equal(sqlite3_memory_used(), 0);
 }
 
-/* ---- No memory
- * ------------------------------------------------------------------------------------------------ */
+/* ---- No memory --------------------------------------------------------------------------------------------------- */
 
 /* Ignores failures, as long as no wrong result is returned. */
 static void live_through(void) {

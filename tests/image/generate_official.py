@@ -4,7 +4,7 @@
     python3 generate_official.py official.bin     # needs the package MNN of the official runtime, 3.6.1
 
 A record is the numbers of HEADER, the bytes of the picture, and the values of the result: bytes where mean and scale do
-nothing, floats otherwise. official_test.c reads it. What that runtime leaves undone is not asked for: RGB to BGRA, BGR to
+nothing, floats otherwise. official_test.c reads it. Conversions that the runtime does not implement are left out: RGB to BGRA, BGR to
 RGBA, I420 under a matrix, bicubic samples, repeated pictures.
 """
 import struct

@@ -423,8 +423,8 @@ static void wrong_detectors_are_refused(void** state) {
     WRONG(detector.column_count = 0, MNN_ERROR_INVALID_VALUE, "0 columns");
     WRONG(detector.column_count = 65, MNN_ERROR_INVALID_VALUE, "65 columns");
     WRONG(detector.columns[0] = 12, MNN_ERROR_INVALID_VALUE, "column 12");
-    WRONG(detector.columns[0] = MNN_IMAGE_BOX_X2, MNN_ERROR_INVALID_VALUE, "of y and h");
-    WRONG(detector.columns[1] = MNN_IMAGE_BOX_OTHER, MNN_ERROR_INVALID_VALUE, "of y and h");
+    WRONG(detector.columns[0] = MNN_IMAGE_BOX_X2, MNN_ERROR_INVALID_VALUE, "likewise y1");
+    WRONG(detector.columns[1] = MNN_IMAGE_BOX_OTHER, MNN_ERROR_INVALID_VALUE, "likewise y1");
     WRONG(detector.columns[detector.column_count++] = MNN_IMAGE_BOX_OTHER, MNN_ERROR_INVALID_VALUE, "last column");
     WRONG(detector.columns[5] = MNN_IMAGE_BOX_SCORE, MNN_ERROR_INVALID_VALUE, "one score");
     WRONG(detector.unit = 3, MNN_ERROR_INVALID_VALUE, "unit 3");

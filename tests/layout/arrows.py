@@ -5,7 +5,7 @@
 
 - No circles of includes between files of C, C++ and GLSL, nor between folders.
 - Rooms of impl/ include earlier ones alone, impl/base/os nothing else; a backend includes neither another one nor the rooms that drive backends.
-- onnx/ asks the engine through its public functions: of impl/ it includes base, model and the arguments of functions.
+- onnx/ uses the engine through its public functions: of impl/ it includes base, model and the arguments of functions.
 - No circles between modules of a Rust crate, nor between Python files of a folder. (Go's compiler refuses circles of packages.)
 """
 import ast

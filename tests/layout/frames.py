@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executions of the CPU change nothing of themselves while they run. Read from the text of the sources, nothing is compiled.
+"""Checks that executions of the CPU do not change their members while they run. It reads the text of the sources.
 
     frames.py SOURCE
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Only impl/base/os includes headers of a system and asks for which system the code is compiled. Read from the text of the sources.
+"""Checks that only impl/base/os includes headers of a system or has conditions on the system. It reads the text of the
+sources.
 
     systems.py SOURCE
 

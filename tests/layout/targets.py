@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kernels are compiled for the instruction sets of dispatch.h alone: each source that Highway compiles once for every
-instruction set includes dispatch.h first, which leaves out the others.
+"""Checks that kernels are compiled for the instruction sets of dispatch.h alone: each source that Highway compiles once for
+every instruction set includes dispatch.h first, which leaves out the others.
 
     targets.py SOURCE
 """

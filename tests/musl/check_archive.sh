@@ -19,7 +19,7 @@ check_programs "$prefix/lib/libmnn_c.so.0" posix -lm -Wl,-rpath,"$prefix/lib"
 compile static "$source/examples/c/classify_digits.c" "$prefix/lib/libmnn_c.a" -lm -lc++ -static
 prints "held-out images right" "$work/programs/static" "$source/examples/digits"
 
-# The libraries need musl, and one another, alone; the C++ runtime is inside.
+# The libraries need only musl and one another; the C++ runtime is inside.
 needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
 check_needs 'libc\.so|libmnn_c\.so\.0' "$prefix"/lib/lib*.so.0
 

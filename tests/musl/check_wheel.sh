@@ -36,7 +36,7 @@ install() { "$tools/bin/pip" install --quiet --disable-pip-version-check --no-de
 install "$tag"
 if install "manylinux_2_40_$machine" 2>/dev/null; then echo "pip takes the wheel for glibc" >&2; exit 1; fi
 
-# The libraries need musl, and one another, alone, and no function that versions of musl after 1.2.0 added, nor DT_RELR, which
+# The libraries need only musl and one another, and no function that versions of musl after 1.2.0 added, nor DT_RELR, which
 # its loader reads since 1.2.4. The functions up to 1.2.3 are those of musl's release notes. A later one is noticed where this
 # test runs with Debian 12's musl 1.2.3, whose loader looks for all functions of a program at its start.
 inside=$work/installed/mnn_c

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packs the crates, and builds the program of their README, one for pictures and one for ONNX models against the packages alone: with the
-# libraries that pkg-config finds, with those of MNN_C_PREFIX, and with the feature `vendored`, which compiles them again,
-# without and with those for pictures and ONNX models.
+# Packs the crates, and builds the program of their README, one for pictures and one for ONNX models against the packages
+# alone: with the libraries that pkg-config finds, with those of MNN_C_PREFIX, and with the feature `vendored`, which compiles
+# them again, without and with those for pictures and ONNX models.
 #     tests/packaging/check_crates.sh PREFIX [WORK]     PREFIX: where the library is installed
 # Every cargo of CARGOS builds: by default the one of the PATH and the distribution's. MNN_C_CMAKE_ARGS are for `vendored`.
 # Exit code 77: something that this needs is not on the machine.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the Go module under another path, runs its examples, and builds its demo and the examples for pictures and ONNX models with the
-# static libraries.
+# Writes the Go module under another path, runs its examples, and builds its demo and the examples for pictures and ONNX
+# models with the static libraries.
 #     tests/packaging/check_go_module.sh PREFIX [WORK]     PREFIX: where the library is installed
 # Every go of GOS builds: by default the one of the PATH and, where Debian has it, 1.19.
 # Exit code 77: something that this needs is not on the machine.

@@ -5,7 +5,8 @@
 
 Each WAY below is a test; `install` and `pack` come before the others. The program is examples/c/classify_digits.c, which
 classifies the held-out images of the demo model; that of libmnn_c_image is consumer/picture.c, which takes values of a
-picture, that of libmnn_c_onnx consumer/convert.c, which runs an ONNX model. Exit status: 0 passed, 1 failed, 77 something is missing here.
+picture, that of libmnn_c_onnx consumer/convert.c, which runs an ONNX model. Exit status: 0 passed, 1 failed, 77 something
+is missing here.
 """
 import argparse
 import os

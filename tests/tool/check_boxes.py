@@ -237,7 +237,7 @@ def check_errors(detector, folder):
     for flags, code, words in (
             (["--boxes", "none", "--detect"], 2, ["--boxes", "'none'", "'boxes' (1x4)", "'labels' (1)"]),
             (["--scores", "none", "--detect"], 2, ["--scores", "'none'"]),
-            (["--columns", "x1,y1,x2", "--detect"], 2, ["--columns", "of y and h"]),
+            (["--columns", "x1,y1,x2", "--detect"], 2, ["--columns", "likewise y1"]),
             (["--columns", "x1,y1,x2,z2", "--detect"], 2, ["'z2'"]),
             (["--columns", "x1,y1,x2,y2,classes,score", "--detect"], 2, ["'classes'"]),
             (["--columns", "x1,x1,x2,y1,y2", "--detect"], 2, ["--columns"]),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""mnn generate and mnn info of small language models: logits and tokens are those of plain loops, whatever the runs.
+"""Calls mnn generate and mnn info with small language models: logits and tokens equal those of plain loops, however the
+tokens are divided into runs.
 
     check_generate.py MNN_TOOL FLATC
 """

@@ -203,7 +203,7 @@ def check_vulkan(tool, model, device, loud_run):
         loud = {"LD_PRELOAD": loud_run}
         call(tool, "bench", model, "--seconds", "0", *vulkan, env=loud)
         call(tool, "bench", model, "--seconds", "0", *vulkan, "--validate", code=1,
-             words=["vulkan validation: preloaded", "layer had"], env=loud)
+             words=["vulkan validation: preloaded", "layer reported"], env=loud)
 
 
 def main(arguments):

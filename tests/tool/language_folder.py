@@ -1,4 +1,4 @@
-"""Folders of small language models, as the exporter llmexport writes them, and what such a model has to give."""
+"""Folders of small language models, as the exporter llmexport writes them, and the logits that such a model has to give."""
 import json
 import math
 import struct

@@ -115,7 +115,8 @@ TEST(AttentionForms, PlacesAlongTwoAxes) {
     }
 }
 
-// The heads of all windows of all images, which have separate axes in the scores for a while: masks repeat.
+// Images, windows and heads are separate axes of the scores until the softmax, so each mask repeats along the other
+// axes.
 TEST(AttentionForms, MasksThatRepeat) {
     constexpr int kImages = 2, kWindows = 3, kHeads = 2, kRows = 5, kDepth = 4;
     constexpr int kAll = kImages * kWindows * kHeads;

@@ -290,7 +290,7 @@ TEST(Attention, RefusesOperandsThatDoNotFit) {
     misfit({x, {1, 5, 0, 4}, {1, 5, 0, 4}}, "do not fit together");
     misfit({x, x, x, {1, 3, 5, 5}}, "a mask of 1x3x5x5");
     misfit({x, x, x, {1, 1, 1, 5, 5}}, "a mask of");
-    misfit({x, x, x, {5, 5}, {3}}, "sinks of 3 for 2 heads");
+    misfit({x, x, x, {5, 5}, {3}}, "sinks of 3, one for each of 2 heads is needed");
     refuses({x, x, x, {5, 5}, {2}, {2}}, Status::NotSupported, "with 6 inputs");
     refuses({x, x, x, {}}, Status::NotSupported, "a scalar mask");
 }

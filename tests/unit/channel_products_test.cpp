@@ -17,7 +17,7 @@ TEST(ChannelProducts, MapsAndCosines) {
     EXPECT_EQ(run(OpType::CosineSimilarity, {}, {floats({1, 2}, {0, 0}), floats({1, 2}, {1, 2}), scalar(-1)}).data,
               (std::vector<float>{0}));
     expectRefused(OpType::CosineSimilarity, {}, {iota({1, 2}), iota({1, 3}), scalar(1)}, Status::ComputeSizeError,
-                  "vectors of 1x2 and of 1x3");
+                  "its inputs are 1x2 and 1x3, equal shapes are needed");
 }
 
 }  // namespace

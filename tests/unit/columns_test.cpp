@@ -37,7 +37,7 @@ TEST(Columns, ColumnsAddUpToTheImage) {
 
 TEST(Columns, RefuseWhatDoesNotFit) {
     expectRefused(OpType::Im2Col, patches(2, 2), {iota({3, 3})}, Status::ComputeSizeError, "rank 4 is needed");
-    expectRefused(OpType::Im2Col, patches(0, 2), {iota({1, 1, 3, 3})}, Status::BadParameter, "a kernel extent of 0");
+    expectRefused(OpType::Im2Col, patches(0, 2), {iota({1, 1, 3, 3})}, Status::BadParameter, "a kernel extent is 0");
     expectRefused(OpType::Im2Col, patches(1024, 1024), {iota({1, 1, 3, 3})}, Status::NotSupported,
                   "a patch of 1024 x 1024 elements is not implemented");
     expectRefused(OpType::Col2Im, patches(2, 2), {iota({1, 4, 4}), ints({3, 4})}, Status::ComputeSizeError,

@@ -95,8 +95,8 @@ class Movements {
         std::vector<int32_t> dims;
     };
 
-    int upTo(int most) {
-        lastOutputs_ = std::uniform_int_distribution<int>(1, most)(random_);
+    int upTo(int max) {
+        lastOutputs_ = std::uniform_int_distribution<int>(1, max)(random_);
         return lastOutputs_;
     }
     void add(int id, std::vector<int32_t> dims) { values_.push_back({id, std::move(dims)}); }

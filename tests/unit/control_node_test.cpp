@@ -86,7 +86,7 @@ TEST(ControlNode, WorkOfACountedLoop) {
     }
 }
 
-// Runs nested loops within 12 iterations of each loop, and returns whether the limit held them up.
+// Runs nested loops within 12 iterations of each loop, and returns whether the limit ended them.
 bool passesLimit(int outer, int inner) {
     mnn_schedule_config_t config;
     mnn_session_t* session = nullptr;

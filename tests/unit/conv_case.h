@@ -164,7 +164,7 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
                   c.bias ? bias.data() : nullptr, c.residual ? residual.data() : nullptr, c.lo, c.hi, c.act);
     double largest = 1e-3;
     for (float x : expected) largest = std::max(largest, std::abs(double(x)));
-    const int most = c.w8a16 ? 3 : 2;
+    const int maxThreads = c.w8a16 ? 3 : 2;
     InlinePool one;
     for (const std::string& isa : availableIsas()) {
         Kernels k = kernelsWithBf16(isa);
@@ -180,10 +180,10 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
         }
         Floats first;
         // Behind the numbers of threads comes one thread without a matrix unit.
-        for (int run = 1; run <= most + matrix; ++run) {
-            const int threads = run <= most ? run : 1;
+        for (int run = 1; run <= maxThreads + matrix; ++run) {
+            const int threads = run <= maxThreads ? run : 1;
             k = own;
-            if (run > most) k.w8a16 = &panels;
+            if (run > maxThreads) k.w8a16 = &panels;
             ConvOptions options = c.o;
             options.threads = threads;
             if (only && !only->accepts(k, s, options)) continue;
@@ -244,7 +244,7 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
                 first = result;
             } else {
                 ASSERT_EQ(0, std::memcmp(first.data(), result.data(), result.size() * 4))
-                    << (run > most ? "a matrix unit changes the result" : "threads change the result");
+                    << (run > maxThreads ? "a matrix unit changes the result" : "threads change the result");
             }
         }
     }

@@ -180,10 +180,11 @@ TEST(Convolution3d, RefusesWhatDoesNotFit) {
                   "the input has 5 channels, the weights are for 4 in 1 groups");
     expectRefused(table, {1, 4, 0, 3, 3}, Status::ComputeSizeError, "has an empty volume");
     table.weight.pop_back();
-    expectRefused(table, {1, 4, 3, 3, 3}, Status::BadWeights, "191 weights where 192 are needed");
+    expectRefused(table, {1, 4, 3, 3, 3}, Status::BadWeights, "191 weights, 192 are needed");
     table = tableOf(c, false);
     table.bias.pop_back();
-    expectRefused(table, {1, 4, 3, 3, 3}, Status::BadWeights, "5 bias values for 6 outputs");
+    expectRefused(table, {1, 4, 3, 3, 3}, Status::BadWeights,
+                  "the bias has 5 values, one for each of 6 outputs is needed");
     table = tableOf(c, false);
     table.common->group = 3;
     expectRefused(table, {1, 4, 3, 3, 3}, Status::ComputeSizeError, "3 groups do not divide 4 input and 6 output");

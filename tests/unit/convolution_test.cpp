@@ -1,4 +1,4 @@
-// Convolution and deconvolution against the check vectors of the operator reference; the weights are tensors.
+// Convolution and deconvolution against stored values; the weights are tensors.
 #include "ops/convolution.h"
 
 #include <gtest/gtest.h>

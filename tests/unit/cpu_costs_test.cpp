@@ -73,13 +73,13 @@ TEST(CpuCosts, WrongTextsNameTheLine) {
 TEST(CpuCosts, BudgetsFollowTheCache) {
     const CacheBudget full = costsOf(Isa::Avx512, {{48 << 10, 1 << 20}}).cache,
                       half = costsOf(Isa::Avx2, {{32 << 10, 512 << 10}}).cache,
-                      least = costsOf(Isa::Avx2, {{32 << 10, 64 << 10}}).cache, unknown = costsOf(Isa::Avx2, {}).cache,
-                      named = costsOf(Isa::Neon, {{}, 0x41d03}).cache;
+                      smallest = costsOf(Isa::Avx2, {{32 << 10, 64 << 10}}).cache,
+                      unknown = costsOf(Isa::Avx2, {}).cache, named = costsOf(Isa::Neon, {{}, 0x41d03}).cache;
     EXPECT_EQ(full.gemmInput, CacheBudget{}.gemmInput);
     EXPECT_EQ(unknown.winogradTransforms, CacheBudget{}.winogradTransforms);
     EXPECT_EQ(half.winogradTransforms * 2, full.winogradTransforms);
     EXPECT_EQ(named.winogradTransforms, half.winogradTransforms);  // scaled by the record's cache
-    EXPECT_EQ(least.packedChunk * 4, full.packedChunk);
+    EXPECT_EQ(smallest.packedChunk * 4, full.packedChunk);
     EXPECT_EQ(costsOf(Isa::Avx512, {{48 << 10, 64 << 20}}).cache.minFusedMap, 2 * full.minFusedMap);
 }
 

@@ -162,10 +162,10 @@ TEST(PriorBox, OneSizeInTwoCells) {
     const auto refuse = [&](const char* text, const std::function<void(wire::PriorBoxT&)>& change) {
         expectFailure(Status::BadParameter, text, [&] { run(OpType::PriorBox, priorBox(change), inputs); });
     };
-    refuse("minSizes has a value of -1", [](auto& p) { p.minSizes = {-1}; });
-    refuse("2 maxSizes for 1 minSizes", [](auto& p) { p.maxSizes = {3, 4}; });
+    refuse("minSizes has the value -1", [](auto& p) { p.minSizes = {-1}; });
+    refuse("2 maxSizes and 1 minSizes", [](auto& p) { p.maxSizes = {3, 4}; });
     refuse("3 variances", [](auto& p) { p.variances = {1, 2, 3}; });
-    refuse("aspectRatios has a value of 0", [](auto& p) { p.aspectRatios = {0}; });
+    refuse("aspectRatios has the value 0", [](auto& p) { p.aspectRatios = {0}; });
 }
 
 Table proposal(const std::function<void(wire::ProposalT&)>& change = {}) {
@@ -207,9 +207,9 @@ TEST(Proposal, ParametersThatDoNotFitAreRefused) {
         expectFailure(status, text, [&] { run(OpType::Proposal, proposal(change), twoCells(0.5f, 0.5f)); });
     };
     refuse(Status::BadParameter, "0 ratios", [](auto& p) { p.ratios->float32s.clear(); });
-    refuse(Status::BadParameter, "scales has a value of -2", [](auto& p) { p.scales->float32s = {-2}; });
+    refuse(Status::BadParameter, "scales has the value -2", [](auto& p) { p.scales->float32s = {-2}; });
     refuse(Status::BadParameter, "baseSize is -1", [](auto& p) { p.baseSize = -1; });
-    refuse(Status::ComputeSizeError, "for 2 anchors", [](auto& p) { p.scales->float32s = {1, 2}; });
+    refuse(Status::ComputeSizeError, "fit 2 anchors", [](auto& p) { p.scales->float32s = {1, 2}; });
 }
 
 }  // namespace

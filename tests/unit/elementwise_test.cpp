@@ -227,7 +227,7 @@ TEST(Elementwise, BinaryOperandsAndTails) {
 }
 
 TEST(Elementwise, IntegerSignRules) {
-    // (-7,3) (-7,-3) (7,3) (7,-3): FLOORDIV, FLOORMOD, MOD, REALDIV of the specification.
+    // (-7,3) (-7,-3) (7,3) (7,-3): FLOORDIV, FLOORMOD, MOD, REALDIV.
     const int32_t a[] = {-7, -7, 7, 7, 5, INT32_MIN}, b[] = {3, -3, 3, -3, 0, -1};
     struct {
         int code;

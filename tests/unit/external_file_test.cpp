@@ -49,7 +49,7 @@ TEST_F(ExternalWeights, PlainRanges) {
     conv.external = {1, 32, 0};
     expectFailure(Status::Truncated, "ends at byte 33", [&] { decode(conv, &file); });
     conv.external = {1, 15, 0};
-    expectFailure(Status::BadWeights, "not a multiple", [&] { decode(conv, &file); });
+    expectFailure(Status::BadWeights, "a multiple of 4 is needed", [&] { decode(conv, &file); });
     conv.external = {-1, 16, 0};
     expectFailure(Status::BadWeights, "negative", [&] { decode(conv, &file); });
     conv.external = {INT64_MAX, 16, 0};

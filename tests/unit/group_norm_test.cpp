@@ -42,7 +42,7 @@ TEST(GroupNorm, RefusesContradictions) {
     refuses(groups(0), Status::BadParameter, "0 groups");
     refuses(groups(-2), Status::BadParameter, "-2 groups");
     refuses(groups(2, 6, 5), Status::BadParameter, "6 gamma values but 5 beta values");
-    refuses(groups(2, 5, 5), Status::ComputeSizeError, "holds 5 channel values");
+    refuses(groups(2, 5, 5), Status::ComputeSizeError, "has 5 channel values");
     refuses(groups(4), Status::ComputeSizeError, "6 channels cannot be cut into 4 groups");
     wire::GroupNormT swish = groups(2);
     swish.bSwish = 2;

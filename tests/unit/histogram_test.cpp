@@ -22,10 +22,13 @@ TEST(Histogram, EndsOfBins) {
 }
 
 TEST(Histogram, Refuses) {
-    expectRefused(kType, histogram(0, 0, 1), {iota({3})}, Status::BadParameter, "a histogram of 0 bins");
-    expectRefused(kType, histogram(3, 2, 1), {iota({3})}, Status::BadParameter, "a histogram from 2 to 1");
-    expectRefused(kType, histogram(3, 0, 1, 3), {iota({2, 3})}, Status::ComputeSizeError, "channel 3 of the input 2x3");
-    expectRefused(kType, histogram(3, 0, 1, 0), {iota({})}, Status::ComputeSizeError, "channel 0 of the input");
+    expectRefused(kType, histogram(0, 0, 1), {iota({3})}, Status::BadParameter, "the histogram has 0 bins");
+    expectRefused(kType, histogram(3, 2, 1), {iota({3})}, Status::BadParameter,
+                  "the histogram begins at 2 and ends at 1");
+    expectRefused(kType, histogram(3, 0, 1, 3), {iota({2, 3})}, Status::ComputeSizeError,
+                  "channel 3 is outside of the input 2x3");
+    expectRefused(kType, histogram(3, 0, 1, 0), {iota({})}, Status::ComputeSizeError,
+                  "channel 0 is outside of the input");
 }
 
 }  // namespace

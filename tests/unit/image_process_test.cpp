@@ -39,11 +39,12 @@ TEST(ImageProcess, Refuses) {
     expectRefused(kType, process([](T& t) {
                       t.shape = {1, 3, 2, 2};
                   }),
-                  x, Status::BadParameter, "a result of 3 channels, 2 x 2, with 4 values a pixel");
+                  x, Status::BadParameter,
+                  "the result has 3 channels and the extents 2 x 2, 4 channels and no negative extents");
     expectRefused(kType, process([](T& t) {
                       t.shape = {1, 4, -1, 2};
                   }),
-                  x, Status::BadParameter, "a result of 4 channels, -1 x 2");
+                  x, Status::BadParameter, "the result has 4 channels and the extents -1 x 2");
     expectRefused(kType, process([](T& t) { t.outputType = wire::DataType::DT_INT32; }), x, Status::NotSupported,
                   "pictures of int32 are not implemented");
 }

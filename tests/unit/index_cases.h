@@ -233,7 +233,7 @@ inline std::vector<IndexCase> indexCases() {
                          [table, reduction](IndexNet& net, int data, int indices) {
                              const Ints inputs{indices, data, net.constant({2}, Ints{5, 4}),
                                                net.constant({5, 4}, Floats(20, 30.0f))};
-                             // Without a table it replaces.
+                             // Without a table of parameters the operator replaces elements.
                              return reduction < 0 ? net.indexed(wire::OpType::ScatterNd, inputs)
                                                   : net.indexed(wire::OpType::ScatterNd, inputs, table());
                          },

@@ -1,5 +1,4 @@
-// Interp and Resize against the check vectors of the operator reference, on every instruction set of this
-// CPU.
+// Interp and Resize against stored values, on every instruction set of this CPU.
 #include "ops/interp.h"
 
 #include <gtest/gtest.h>

@@ -221,10 +221,10 @@ TEST(KeptAttention, Refuses) {
     refuses({q, k, v}, Status::NotSupported, "and 3 inputs is not supported");
     refuses({q, k, v, {}, {4}}, Status::NotSupported, "and 5 inputs is not supported");
     refuses({{2, 5, 4, 8}, {2, 5, 2, 8}, {2, 5, 2, 3}, {}}, Status::NotSupported, "a batch of 2");
-    refuses({{1, 4, 4, 8}, k, v, {}}, Status::ComputeSizeError, "4 queries for 5 new keys");
+    refuses({{1, 4, 4, 8}, k, v, {}}, Status::ComputeSizeError, "4 queries and 5 new keys");
     refuses({q, k, {5, 7, 1, 1}, {}}, Status::ComputeSizeError, "cannot be cut into 2 heads");
     refuses({q, k, {4, 6, 1, 1}, {}}, Status::ComputeSizeError, "do not fit together");
-    refuses({q, k, v, {5}}, Status::ComputeSizeError, "a mask of 5 for 5 queries");
+    refuses({q, k, v, {5}}, Status::ComputeSizeError, "a mask of 5, a scalar is needed, or for each of 5 queries");
     refuses({q, k, v, {1, 5}}, Status::ComputeSizeError, "a mask of 1x5");
     refuses({q, k, v, {5, 4}}, Status::ComputeSizeError, "a mask of 5x4");
     refuses({q, k, v, {2, 1, 5, 5}}, Status::ComputeSizeError, "a mask of 2x1x5x5");

@@ -314,7 +314,7 @@ TEST(KernelsQuantizedConv, ProductsOfExtremes) {
     Floats one(1500 * 4, 0.0f);
     std::fill(one.end() - 4, one.end(), 1.0f);
     for (const float x : products(one)) ASSERT_NEAR(x, -128.0f, 0.01f);
-    // A pixel alone, with weights of 4 bits: the largest number of channels of which it has a kernel.
+    // A pixel alone, with weights of 4 bits: the largest number of channels for which there is a kernel.
     const ConvShape point = shape(3968, 1, 1, 17, 1);
     for (const int8_t code : {int8_t{-8}, int8_t{7}}) {
         W8A16Products few(point, 4);

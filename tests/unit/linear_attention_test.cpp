@@ -124,7 +124,8 @@ TEST(LinearAttention, RefusesParameters) {
     refuses(Status::NotSupported, "gate_coef", with([](auto& t) { t.gate_coef = {1}; }));
     refuses(Status::BadParameter, "is 0", with([](auto& t) { t.num_k_heads = 0; }));
     refuses(Status::BadParameter, "is -5", with([](auto& t) { t.head_v_dim = -5; }));
-    refuses(Status::BadParameter, "2 heads of values for 3 heads of keys", with([](auto& t) { t.num_k_heads = 3; }));
+    refuses(Status::BadParameter, "2 heads of values, a multiple of its 3 heads of keys is needed",
+            with([](auto& t) { t.num_k_heads = 3; }));
 }
 
 TEST(LinearAttention, RefusesShapes) {
@@ -136,8 +137,8 @@ TEST(LinearAttention, RefusesShapes) {
     misfit("projections are 4x16", {{4, 16}, {4, 2, 1, 1}, {4, 2, 1, 1}});
     misfit("input 1 is 3x2x1x1", {{4, 16, 1, 1}, {3, 2, 1, 1}, {4, 2, 1, 1}});
     misfit("input 2 is 4x1x1x1", {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 1, 1, 1}});
-    misfit("weights of 15x1x3", {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}}, {15, 1, 3});
-    misfit("weights of 16x1x0", {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}}, {16, 1, 0});
+    misfit("weights are 15x1x3", {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}}, {15, 1, 3});
+    misfit("weights are 16x1x0", {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}}, {16, 1, 0});
     refuses(Status::NoExecution, "more than 32 taps", usual(), {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}},
             {16, 1, 33});
     refuses(Status::NotSupported, "with 5 inputs", usual(), {{4, 16, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}, {4, 2, 1, 1}});
@@ -153,8 +154,8 @@ TEST(LinearAttention, RefusesShortConvolutions) {
     misfit(Status::ComputeSizeError, "projections are 4x14x1x1", {{4, 14, 1, 1}, {1}, {1}});
     misfit(Status::ComputeSizeError, "projections are 4x15", {{4, 15}, {1}, {1}});
     misfit(Status::ComputeSizeError, "projections are 4x15x1x2", {{4, 15, 1, 2}, {1}, {1}});
-    misfit(Status::ComputeSizeError, "weights of 5x2x3", {{4, 15, 1, 1}, {1}, {1}}, {5, 2, 3});
-    misfit(Status::ComputeSizeError, "weights of 5x1x0", {{4, 15, 1, 1}, {1}, {1}}, {5, 1, 0});
+    misfit(Status::ComputeSizeError, "weights are 5x2x3", {{4, 15, 1, 1}, {1}, {1}}, {5, 2, 3});
+    misfit(Status::ComputeSizeError, "weights are 5x1x0", {{4, 15, 1, 1}, {1}, {1}}, {5, 1, 0});
     misfit(Status::NotSupported, "one tap", {{4, 15, 1, 1}, {1}, {1}}, {5, 1, 1});
     misfit(Status::NoExecution, "more than 32 taps", {{4, 15, 1, 1}, {1}, {1}}, {5, 1, 33});
     misfit(Status::NotSupported, "with 5 inputs", {{4, 15, 1, 1}, {1}, {1}, {1}});

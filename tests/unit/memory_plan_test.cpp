@@ -24,14 +24,14 @@ std::vector<MemoryRequest> randomRequests(size_t count, unsigned seed) {
 
 // Returns the maximum of bytes alive at one step.
 int64_t maxAlive(const std::vector<MemoryRequest>& requests) {
-    int64_t most = 0;
+    int64_t maxBytes = 0;
     for (const MemoryRequest& at : requests) {
         int64_t sum = 0;
         for (const MemoryRequest& r : requests)
             if (r.firstStep <= at.firstStep && at.firstStep <= r.lastStep) sum += r.bytes;
-        most = std::max(most, sum);
+        maxBytes = std::max(maxBytes, sum);
     }
-    return most;
+    return maxBytes;
 }
 
 TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
@@ -79,7 +79,7 @@ TEST(MemoryPlan, LargestFirstWhereTimeOrderWastes) {
 }
 
 TEST(MemoryPlan, LongestFirstWhereSizesWaste) {
-    // In the order of time it takes 896 bytes, the largest first 768.
+    // Placed in the order of time the requests take 896 bytes, placed from the largest on 768.
     std::vector<MemoryRequest> requests = {{256, 0, 2, 0}, {256, 2, 5, 0}, {64, 4, 7, 0}, {192, 4, 6, 0}};
     EXPECT_EQ(assignOffsets(requests), 704);
 }

@@ -1,4 +1,4 @@
-// Building small nets in tests through the generated object API, and asserting how loading them fails.
+// Builds small nets through the generated object API, and checks how loading them fails.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -102,8 +102,8 @@ TEST_F(OrderTest, SeveralWritersBehindTheReader) {
     add({0}, {1});
     add({0}, {1});
     EXPECT_EQ(refusal(Status::BadFormat),
-              "operator 1 'op1' reads tensor 1, which has 2 writers that all stand behind it: the order of the file "
-              "decides, so it has no value there");
+              "operator 1 'op1' reads tensor 1, which has 2 writers that all come later: file order decides "
+              "between several writers, so the tensor has no value there");
 }
 
 // In a shuffled graph each operator is placed after those that it reads, exactly once.

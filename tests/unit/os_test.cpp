@@ -24,7 +24,7 @@ namespace {
 using namespace os;
 namespace fs = std::filesystem;
 
-// Bytes that the text mode of some systems changes: line ends, the end of a file of old.
+// Bytes that the text mode of some systems changes: line ends, and the byte 0x1a, which once ended text files.
 const std::string kBytes("one\ntwo\r\n\x1a\0end", 14);
 
 class OsFiles : public ::testing::Test {
@@ -194,7 +194,7 @@ TEST(OsMemory, IsAligned) {
     }
 }
 
-// A thread that misses that it is woken ends this test by its time limit.
+// If a thread misses that it is woken, this test runs into its time limit.
 TEST(OsThreads, SleepOnANumber) {
     constexpr int kRounds = 5000, kSleepers = 3;
     std::atomic<int> number{0}, seen{0};

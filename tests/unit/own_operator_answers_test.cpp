@@ -20,7 +20,7 @@ TEST(OwnOperator, ShapesThatCannotBeAreRefused) {
         tensor.rank = static_cast<int32_t>(dims.size());
         std::copy(dims.begin(), dims.end(), tensor.dims);
     };
-    const int32_t most = std::numeric_limits<int32_t>::max();
+    const int32_t maxInt = std::numeric_limits<int32_t>::max();
     const std::vector<BadShape> cases = {
         {"forgotten", [](mnn_host_tensor_t&) {}, MNN_ERROR_COMPUTE_SIZE, "output 1 without a shape"},
         {"rank", [](mnn_host_tensor_t& t) { t.rank = MNN_MAX_RANK + 1; }, MNN_ERROR_BAD_RANGE, "rank 10"},
@@ -33,12 +33,12 @@ TEST(OwnOperator, ShapesThatCannotBeAreRefused) {
          MNN_ERROR_BAD_RANGE, "extent -1 at axis 1"},
         {"huge",
          [&](mnn_host_tensor_t& t) {
-             extents(t, {most, 4});
+             extents(t, {maxInt, 4});
          },
          MNN_ERROR_LIMIT_EXCEEDED, "2^31 - 1 elements"},
         {"product",
          [&](mnn_host_tensor_t& t) {
-             extents(t, {most, most, most});
+             extents(t, {maxInt, maxInt, maxInt});
          },
          MNN_ERROR_OVERFLOW, "output 1"},
         {"type",

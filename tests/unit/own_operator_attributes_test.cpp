@@ -12,7 +12,7 @@ std::unique_ptr<wire::AttributeT> attribute(const std::string& key) {
     return made;
 }
 
-// Returns every kind of value, under keys that are not in order.
+// Returns attributes with every kind of value, under keys that are not in order.
 std::vector<std::unique_ptr<wire::AttributeT>> attributes() {
     std::vector<std::unique_ptr<wire::AttributeT>> all;
     all.push_back(attribute("text"));

@@ -150,7 +150,7 @@ TEST(Plans, AResizePlansWhatDependsOnTheChangedInput) {
     EXPECT_LE(after.executions - whole.executions, 3);
 }
 
-// The plan after it depends on the number of kept boxes, not on which they are.
+// The plan after it depends on how many boxes are kept, not on which ones.
 TEST(Plans, ASuppressionPlansForTheNumberOfItsResults) {
     Session session(open(PlansNet().suppression()), SessionConfig{});
     // Boxes of height 1 and width 10, of these places and scores.

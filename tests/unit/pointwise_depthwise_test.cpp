@@ -48,8 +48,8 @@ class Random {
     }
     QuantizedWeights codes(int bits, size_t outputs, size_t inputs) {
         QuantizedWeights w;
-        const int most = bits == 4 ? 7 : 127;
-        std::uniform_int_distribution<int> code(-most - 1, most);
+        const int maxCode = bits == 4 ? 7 : 127;
+        std::uniform_int_distribution<int> code(-maxCode - 1, maxCode);
         for (size_t i = 0; i < outputs * inputs; ++i) w.q.push_back(static_cast<int8_t>(code(engine_)));
         w.scale = floats(outputs);
         w.min = floats(outputs);

@@ -1,5 +1,4 @@
-// Pooling and Pooling3D against the check vectors of the operator reference, on every instruction set of this
-// CPU.
+// Pooling and Pooling3D against stored values, on every instruction set of this CPU.
 #include "ops/pooling.h"
 
 #include <gtest/gtest.h>

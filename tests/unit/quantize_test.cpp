@@ -226,7 +226,7 @@ TEST(ConvInt8, WrongCountsAreRefused) {
     };
     expectRefused(net(foldedConv(kChannels * kChannels, kChannels - 1)), Status::BadWeights, "int8 scale");
     expectRefused(net(foldedConv(kChannels * kChannels - 1, kChannels)), Status::BadWeights, "weights");
-    // It has neither integers to fold in nor scales of its tensors.
+    // This convolution has neither integers to fold in nor scales of its tensors.
     wire::Convolution2DT bare = foldedConv(kChannels * kChannels, kChannels);
     bare.symmetricQuan->bias.clear();
     bare.symmetricQuan->scale.clear();

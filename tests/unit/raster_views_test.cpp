@@ -120,7 +120,7 @@ TEST(RasterViews, SlicesKeepTheWholeAlive) {
     EXPECT_EQ(together.outputs, apart.outputs);
 }
 
-// Each view begins a row of 64 bytes behind the one that it is a view of.
+// Each view begins one row of 64 bytes behind the tensor that it views.
 TEST(RasterViews, ViewsOfViewsAreInTheRightPlace) {
     constexpr int32_t kRows = 60, kColumns = 16, kViews = 50;
     NetBuilder steps;
@@ -133,7 +133,7 @@ TEST(RasterViews, ViewsOfViewsAreInTheRightPlace) {
     EXPECT_EQ(result.outputs[1], wanted);
 }
 
-// Where each view was one of the view before, such a chain took minutes to plan.
+// While each view referred to the view before it, planning such a chain took minutes.
 TEST(RasterViews, ALongChainOfViewsTakesNoTime) {
     NetBuilder steps;
     int x = steps.unary(UnaryCode::ABS, steps.input({6, 4}));

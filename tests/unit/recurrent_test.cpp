@@ -149,15 +149,15 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
     };
     const Value x = iota({2, 1, 3}), w = iota({1, 8, 3}), r = iota({1, 8, 2}), b = iota({1, 8});
     EXPECT_EQ(lstm(2, {x, w, r, b}), "no failure");
-    EXPECT_EQ(lstm(0, {x, w, r, b}), "op 'tested': a state of 0 values");
+    EXPECT_EQ(lstm(0, {x, w, r, b}), "op 'tested': the state has 0 values, at least 1 is needed");
     EXPECT_EQ(lstm(3, {x, w, r, b}), "op 'tested': input 1 is 1x8x3, 1x12x3 is needed");
     EXPECT_EQ(lstm(2, {x, w, iota({1, 8, 3}), b}), "op 'tested': input 2 is 1x8x3, 1x8x2 is needed");
     EXPECT_EQ(lstm(2, {x, w, r, iota({8})}), "op 'tested': input 3 is 8, 1x8 is needed");
     EXPECT_EQ(lstm(2, {iota({2, 3}), w, r, b}), "op 'tested': its input is 2x3, [steps, batch, values] is needed");
     EXPECT_EQ(lstm(2, {x, w, r, b, iota({1, 1, 2})}), "op 'tested': 5 inputs and 3 outputs do not fit LSTM");
-    EXPECT_EQ(lstm(2, {x, iota({3, 8, 3}), r, b}), "op 'tested': weights of 3 directions");
+    EXPECT_EQ(lstm(2, {x, iota({3, 8, 3}), r, b}), "op 'tested': the weights have 3 directions, 1 or 2 are possible");
     EXPECT_EQ(lstm(2, {intIota({2, 1, 3}), w, r, b}), "op 'tested' (LSTM): input 0 is int32, float32 is needed");
-    EXPECT_EQ(lstm(2, {x}), "op 'tested': 0 and 0 weights for a state of 2 values");
+    EXPECT_EQ(lstm(2, {x}), "op 'tested': 0 and 0 weights do not fit a state of 2 values");
 }
 
 // Steps without values have no memory that could limit their number.
@@ -173,7 +173,7 @@ TEST(Recurrent, RefusesVeryManyStepsWithoutValues) {
         return failureOf([&] { OpRun(OpType::RNNSequenceGRU, table)(in); });
     };
     EXPECT_EQ(gru(3), "no failure");
-    EXPECT_EQ(gru(INT32_MAX), "op 'tested': 2147483647 steps without values, the limit is 65536");
+    EXPECT_EQ(gru(INT32_MAX), "op 'tested' has 2147483647 steps without values, the limit is 65536");
 }
 
 TEST(Recurrent, BlockCellClipsItsState) {

@@ -33,7 +33,7 @@ void apply(std::span<const Region> regions, const std::vector<Elements>& sources
 
 // Returns whether two lists of regions compose; if they do, expects the composition to copy the same elements.
 bool composes(std::span<const Region> outer, std::span<const Region> inner, size_t between, size_t end,
-              size_t most = 64) {
+              size_t maxPieces = 64) {
     std::vector<Elements> sources(3, Elements(between));
     int value = 1;
     for (Elements& source : sources) {
@@ -44,9 +44,9 @@ bool composes(std::span<const Region> outer, std::span<const Region> inner, size
     apply(inner, sources, middle);
     apply(outer, {middle}, expected);
     for (const Region& region : outer) {
-        const auto pieces = composeRegion(region, inner, most);
+        const auto pieces = composeRegion(region, inner, maxPieces);
         if (!pieces) return false;
-        EXPECT_LE(pieces->size(), most);
+        EXPECT_LE(pieces->size(), maxPieces);
         int64_t count = 0;
         for (const Region& piece : *pieces) count += piece.count();
         EXPECT_EQ(count, region.count());
@@ -104,7 +104,7 @@ TEST(RegionCompose, RegionsWithoutElementsCopyNothing) {
 // Random pairs of all these forms: each composition is correct, and a minimum number of pairs composes.
 TEST(RegionCompose, RandomRegions) {
     std::mt19937 random(11);
-    const auto upTo = [&](int64_t most) { return std::uniform_int_distribution<int64_t>(1, most)(random); };
+    const auto upTo = [&](int64_t max) { return std::uniform_int_distribution<int64_t>(1, max)(random); };
     int composed = 0;
     for (int trial = 0; trial < 3000; ++trial) {
         const std::vector<int64_t> parts{upTo(4), upTo(4), upTo(4)};

@@ -23,7 +23,7 @@ TEST(RegionOverlap, OneRegionSharesWithNoOther) {
     EXPECT_FALSE(regionsOverlap({&repeated, 1}, 24));
 }
 
-// Where a destination is too large to mark its elements, regions are told apart by their spans or as boxes.
+// Where a destination is too large to mark its elements, spans or boxes show that regions are disjoint.
 TEST(RegionOverlap, DecidesForLargeDestinations) {
     const auto overlap = [](std::initializer_list<Region> regions) {
         return regionsOverlap({regions.begin(), regions.size()}, int64_t{1} << 27);

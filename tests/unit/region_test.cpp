@@ -1,4 +1,4 @@
-// ROIAlign, ROIPooling and CropAndResize: check vectors, hostile boxes and refused parameters.
+// ROIAlign, ROIPooling and CropAndResize: stored values, hostile boxes and refused parameters.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -121,9 +121,9 @@ TEST(RewriteConvolutions3d, TheSumMayBeClipped) {
         EXPECT_EQ(parts.operations.count("Convolution3D"), 0u);
         ASSERT_EQ(one.values.size(), parts.values.size());
         for (size_t i = 0; i < one.values.size(); ++i) EXPECT_NEAR(one.values[i], parts.values[i], 1e-4f) << i;
-        const auto [least, most] = std::minmax_element(one.values.begin(), one.values.end());
-        EXPECT_EQ(*least, 0);
-        EXPECT_EQ(*most == 6, clip == wire::OpType::ReLU6) << *most;
+        const auto [minimum, maximum] = std::minmax_element(one.values.begin(), one.values.end());
+        EXPECT_EQ(*minimum, 0);
+        EXPECT_EQ(*maximum == 6, clip == wire::OpType::ReLU6) << *maximum;
     }
 }
 

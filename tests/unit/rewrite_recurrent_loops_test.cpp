@@ -227,8 +227,8 @@ TEST(RewriteRecurrentLoops, RunsAsOneUnlessWhatItHandsOnIsAnOutput) {
                 ASSERT_EQ(one.values.size(), static_cast<size_t>(kSteps * batch * kHidden));
                 ASSERT_EQ(one.values.size(), loop.values.size());
                 for (size_t i = 0; i < one.values.size(); ++i) EXPECT_NEAR(one.values[i], loop.values[i], 2e-6f) << i;
-                const auto [least, most] = std::minmax_element(one.values.begin(), one.values.end());
-                EXPECT_GT(*most - *least, 0.5f);
+                const auto [minimum, maximum] = std::minmax_element(one.values.begin(), one.values.end());
+                EXPECT_GT(*maximum - *minimum, 0.5f);
             }
 }
 

@@ -132,7 +132,7 @@ TEST(RotaryEmbedding, FormulaInDouble) {
     }
 }
 
-// Convolutions, whose layout is another one, make x and read z, and x has a second reader.
+// Convolutions, which use another layout, produce x and read z, and x has a second consumer.
 TEST(RotaryEmbedding, BetweenOtherOperators) {
     RotaryNet s;
     const Dims dims = {1, 16, 5, 8};

@@ -34,14 +34,14 @@ TEST(Scatter, MaximumAndMinimum) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const Value data = floats({4}, {1, 5, nan, 2}), updates = floats({4}, {3, 4, 9, nan});
     const std::vector<Value> inputs = {ints(Shape{4, 1}, {0, 1, 2, 3}), updates, ints({4}), data};
-    const std::vector<float> most = run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MAXIMUM), inputs).data;
-    EXPECT_EQ(most[0], 3);
-    EXPECT_EQ(most[1], 5);
-    EXPECT_TRUE(std::isnan(most[2]));
-    EXPECT_TRUE(std::isnan(most[3]));
-    const std::vector<float> least = run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MINIMUM), inputs).data;
-    EXPECT_EQ(least[0], 1);
-    EXPECT_EQ(least[1], 4);
+    const std::vector<float> maxima = run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MAXIMUM), inputs).data;
+    EXPECT_EQ(maxima[0], 3);
+    EXPECT_EQ(maxima[1], 5);
+    EXPECT_TRUE(std::isnan(maxima[2]));
+    EXPECT_TRUE(std::isnan(maxima[3]));
+    const std::vector<float> minima = run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MINIMUM), inputs).data;
+    EXPECT_EQ(minima[0], 1);
+    EXPECT_EQ(minima[1], 4);
     try {
         run(OpType::ScatterNd, binary(wire::BinaryOpOperation::POW), inputs);
         FAIL() << "a scatter by powers";

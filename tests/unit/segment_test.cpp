@@ -22,7 +22,7 @@ TEST(Segment, MeansOfRuns) {
     expectRefused(OpType::Segment, mean, {iota({3}), ints({-1, 0, 1})}, Status::ComputeSizeError,
                   "segment number -1 follows 0");
     expectRefused(OpType::Segment, mean, {iota({3}), ints({0, 1})}, Status::ComputeSizeError,
-                  "segment numbers of shape 2 for the rows of 3");
+                  "segment numbers of shape 2 do not fit the rows of 3");
     expectRefused(OpType::Segment, reduction(wire::ReductionType::MAXIMUM), {iota({3}), ints({0, 0, 1})},
                   Status::NotSupported, "not by operation 4");
 }

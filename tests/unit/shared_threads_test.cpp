@@ -89,13 +89,13 @@ TEST(SharedThreads, PoolsKeepTheThreads) {
 
 struct Host {
     std::atomic<int> calls{0};
-    int most = 0;
+    int maxCount = 0;
 };
 
 void honest(void* user, void (*task)(void*, int32_t), void* context, int32_t count) {
     Host& host = *static_cast<Host*>(user);
     ++host.calls;
-    host.most = std::max(host.most, count);
+    host.maxCount = std::max(host.maxCount, count);
     std::thread other([&] {
         for (int32_t i = 1; i < count; i += 2) task(context, i);
     });
@@ -109,11 +109,11 @@ TEST(HostThreads, EveryIndexOnce) {
     for (const int wanted : {1, 2, 3, 9}) {
         const auto pool = threads->pool(wanted);
         EXPECT_EQ(pool->threads(), std::min(wanted, 3));
-        host.most = 0;
+        host.maxCount = 0;
         everyIndexOnce(*pool);
         const RunLease lease(*pool);
         everyIndexOnce(lease.pool());
-        EXPECT_EQ(host.most, wanted == 1 ? 0 : std::min(wanted, 3));
+        EXPECT_EQ(host.maxCount, wanted == 1 ? 0 : std::min(wanted, 3));
     }
     EXPECT_GT(host.calls, 0);
 }

@@ -53,14 +53,15 @@ TEST(StaticModel, ResizesToTheDescribedExtentsOnly) {
     for (const std::vector<int32_t>& extents : {std::vector<int32_t>{1, 3, 6, 8}, {2, 2, 6, 8}, {1, 2, 6}})
         expectStatus(makeResize(half, extents), MNN_ERROR_COMPUTE_SIZE,
                      "op: the static model describes the result of resizing 1x2x3x4 as");
-    expectStatus(makeResize(half, {1, 2, 0, 8}), MNN_ERROR_COMPUTE_SIZE, "op: resizing 1x2x3x4 to 1x2x0x8");
+    expectStatus(makeResize(half, {1, 2, 0, 8}), MNN_ERROR_COMPUTE_SIZE,
+                 "op: an input 1x2x3x4 cannot be resized to 1x2x0x8");
     expectStatus(makeResize(half, {1, 2, 2147483647, 1}), MNN_ERROR_COMPUTE_SIZE,
-                 "op: resizing 1x2x3x4 to 1x2x2147483647x1");
+                 "op: an input 1x2x3x4 cannot be resized to 1x2x2147483647x1");
 }
 
 TEST(StaticModel, MapsOfAResizeAreNumbers) {
     for (const float wrong : {-1.0f, NAN, INFINITY}) {
-        expectStatus(makeResize(lowered(0.5f, wrong), {1, 2, 6, 8}), MNN_ERROR_BAD_PARAMETER, "op: a scale of ");
+        expectStatus(makeResize(lowered(0.5f, wrong), {1, 2, 6, 8}), MNN_ERROR_BAD_PARAMETER, "op: a scale is ");
         wire::InterpT interp = lowered(0.5f, 0.5f);
         interp.depthScale = wrong;  // a plane has no depth
         expectStatus(makeResize(interp, {1, 2, 6, 8}), MNN_OK, "");
@@ -120,8 +121,8 @@ TEST(StaticModel, RegionsStayInTheirTensors) {
     expectStatus(makeRaster({all, {{1, 1, 6}, 0, -6}}), MNN_OK, "");
     expectStatus(makeRaster({{{1, 1, 11}}, {{1, 1, 6}, 0, 12}}), MNN_ERROR_BAD_RANGE,
                  "op: a region writes elements 12 to 17 of a tensor of 12");
-    const int32_t most = 2147483647;
-    expectStatus(makeRaster({{{most, most, most}, 0, 0, {most, most, most}}}), MNN_ERROR_OVERFLOW, "op");
+    const int32_t maxInt = 2147483647;
+    expectStatus(makeRaster({{{maxInt, maxInt, maxInt}, 0, 0, {maxInt, maxInt, maxInt}}}), MNN_ERROR_OVERFLOW, "op");
 }
 
 TEST(StaticModel, OperandsHaveTheElementsOfTheResult) {
@@ -183,7 +184,7 @@ TEST(StaticModel, LoopsDoNotMixBytesAndFloats) {
 TEST(StaticModel, RoomOfASearchServesAllNumbers) {
     wire::NetT net;
     net.usage = wire::Usage::INFERENCE_STATIC;
-    net.tensorName = {"boxes", "scores", "most", "overlap", "least", "kept"};
+    net.tensorName = {"boxes", "scores", "maxKept", "overlap", "minScore", "kept"};
     net.outputName = {"kept"};
     net.oplists.push_back(makeInput(0, {3, 4}));
     net.oplists.push_back(makeInput(1, {3}));

@@ -28,11 +28,11 @@ TEST(Stft, GivesRealAndImaginaryParts) {
 
 TEST(Stft, RefusesWhatDoesNotFit) {
     const Value window = iota({4});
-    EXPECT_EQ(failureOf(iota({1, 6}), 0, window), "op 'tested': a step of 0");
-    EXPECT_EQ(failureOf(iota({1, 3}), 1, window), "op 'tested': a window of 4 for a signal of 1x3");
-    EXPECT_EQ(failureOf(iota({1, 6}), 1, iota({2, 2})), "op 'tested': a window of 2x2 for a signal of 1x6");
+    EXPECT_EQ(failureOf(iota({1, 6}), 0, window), "op 'tested': the step is 0, at least 1 is needed");
+    EXPECT_EQ(failureOf(iota({1, 3}), 1, window), "op 'tested': a window of 4 does not fit a signal of 1x3");
+    EXPECT_EQ(failureOf(iota({1, 6}), 1, iota({2, 2})), "op 'tested': a window of 2x2 does not fit a signal of 1x6");
     EXPECT_EQ(failureOf(iota({1, 9000}), 1, iota({8193})),
-              "op 'tested' (Stft): a window of 8193 values, the limit is 8192");
+              "op 'tested' (Stft): the window has 8193 values, the limit is 8192");
     EXPECT_EQ(failureOf(intIota({1, 6}), 1, window), "op 'tested' (Stft): input 0 is int32, float32 is needed");
     EXPECT_EQ(failureOf(iota({1, 6}), INT32_MAX, window), "no failure");
 }

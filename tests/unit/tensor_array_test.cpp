@@ -49,7 +49,7 @@ TEST(TensorArray, ReadsTheElementThatARunNames) {
     for (const int index : {3, -4, INT_MAX, INT_MIN}) {
         session.write(1, Ints{index});
         EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA) << index;
-        EXPECT_EQ(session.error, "op 'indexed': element " + std::to_string(index) + " of a sequence of 3");
+        EXPECT_EQ(session.error, "op 'indexed': element " + std::to_string(index) + " is outside of a sequence of 3");
     }
     session.write(1, Ints{1});
     ASSERT_EQ(session.run(), MNN_OK) << session.error;
@@ -74,7 +74,8 @@ TEST(TensorArray, WritesWhereARunSays) {
     for (const int index : {3, -1}) {
         session.write(1, Ints{index});
         EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA);
-        EXPECT_EQ(session.error, "op 'indexed': element " + std::to_string(index) + " is written of a sequence of 3");
+        EXPECT_EQ(session.error,
+                  "op 'indexed': element " + std::to_string(index) + " cannot be written to a sequence of 3");
     }
 }
 
@@ -90,7 +91,7 @@ TEST(TensorArray, RefusesWhatIsNoSequenceAndWhatDoesNotFit) {
     const int parts = stacked.parts(stacked.input({6, 2}));
     EXPECT_EQ(creationError(stacked,
                             stacked.edit(wire::OpType::TensorArrayGather, parts, {stacked.constant({2}, Ints{0, 1})})),
-              "op 'indexed': elements of 1x2 and 2x2 are stacked");
+              "op 'indexed': elements of 1x2 and 2x2 cannot be stacked");
     SequenceNet joined;
     EXPECT_EQ(
         creationError(joined, joined.edit(wire::OpType::TensorArrayConcat, joined.parts(joined.input({6, 2})), {}, 1)),
@@ -98,7 +99,7 @@ TEST(TensorArray, RefusesWhatIsNoSequenceAndWhatDoesNotFit) {
     SequenceNet unwritten;
     EXPECT_EQ(creationError(unwritten, unwritten.edit(wire::OpType::TensorArrayRead, unwritten.sequence(2, false),
                                                       {unwritten.constant({}, Ints{1})})),
-              "op 'indexed': element 1 of a sequence is read and was never written");
+              "op 'indexed': element 1 of a sequence is read, but was never written");
     SequenceNet huge;
     const int far = huge.constant({}, Ints{INT_MAX});
     const int flow = huge.edit(wire::OpType::TensorArrayWrite, huge.sequence(0, true), {far, huge.input({4})});
@@ -106,7 +107,7 @@ TEST(TensorArray, RefusesWhatIsNoSequenceAndWhatDoesNotFit) {
               "op 'indexed': an output of shape 8589934592 has an extent above 2^31 - 1");
     SequenceNet negative;
     EXPECT_EQ(creationError(negative, negative.edit(wire::OpType::TensorArraySize, negative.sequence(-1, true), {})),
-              "op 'array': a sequence of -1 elements");
+              "op 'array': a sequence cannot have -1 elements");
 }
 
 }  // namespace

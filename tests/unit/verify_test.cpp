@@ -101,7 +101,7 @@ TEST(Verify, ConstFaults) {
     net.oplists[0] = makeConst(0, {1 << 30, 1 << 30, 1 << 30}, {1.0f});
     expectRefused(net, Status::Overflow, "operator 0 'const' (Const)");
     net.oplists[0] = makeConst(0, {2, 3}, {1, 2, 3, 4, 5});
-    expectRefused(net, Status::BadWeights, "operator 0 'const' (Const): constant holds 20 bytes, its shape needs 24");
+    expectRefused(net, Status::BadWeights, "operator 0 'const' (Const): the constant has 20 bytes, its shape needs 24");
     net.oplists[0] = makeConst(0, std::vector<int32_t>(10, 1), {1});
     expectRefused(net, Status::BadParameter, "rank 10");
     net.oplists[0] = makeConst(0, {0, 5}, {});
@@ -124,10 +124,10 @@ TEST(Verify, ConvolutionWeightCount) {
     net.oplists[1] = makeOp(wire::OpType::Convolution, "conv", {0}, {1}, makeConv(4, 3, 12));
     EXPECT_NO_THROW(loadNet(net));
     net.oplists[1] = makeOp(wire::OpType::Convolution, "conv", {0}, {1}, makeConv(4, 3, 11));
-    expectRefused(net, Status::BadWeights, "11 weights stored, its shape needs 12");
+    expectRefused(net, Status::BadWeights, "11 weights are stored, its shape needs 12");
     net.oplists[1] = makeOp(wire::OpType::Convolution, "conv", {0}, {1}, makeConv(4, 3, 12));
     net.oplists[1]->main.AsConvolution2D()->bias.pop_back();
-    expectRefused(net, Status::BadWeights, "2 bias values for 3 outputs");
+    expectRefused(net, Status::BadWeights, "2 bias values, 3 are needed");
     net.oplists[1]->main.AsConvolution2D()->common->strideX = 0;
     expectRefused(net, Status::BadParameter, "strideX is 0");
     net.oplists[1]->main.AsConvolution2D()->common.reset();

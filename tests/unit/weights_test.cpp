@@ -1,4 +1,4 @@
-// Decoding of weights: the worked examples A to J of the format reference, other forms, and damaged streams.
+// Decoding of weights: small streams and tables with the floats that they represent, and damaged streams.
 #include "model/weights.h"
 
 #include "model/weight_codes.h"
@@ -208,7 +208,7 @@ TEST(ModelWeights, SparseFloat) {
     conv.quanParameter->index = {1, 4};
     expectFailure(Status::BadWeights, "position 4", [&] { decode(conv, 1, 4); });
     conv.quanParameter->index = {1};
-    expectFailure(Status::BadWeights, "1 sparse positions with 2 values", [&] { decode(conv, 1, 4); });
+    expectFailure(Status::BadWeights, "1 sparse positions and 2 values", [&] { decode(conv, 1, 4); });
 }
 
 TEST(ModelWeights, DamagedStreams) {
@@ -218,14 +218,14 @@ TEST(ModelWeights, DamagedStreams) {
     expectBad({1, {1, 0, 0, 4, 0, 1, 2, 3}, {1}}, 1, "extent of 0");
     expectBad({1, {1, 9, 0, 4, 0xFE, 0xFF, 0, 1, 0x1B}, {1}}, 1, "ends inside its codes");
     expectBad({1, {1, 6, 0, 3, 5, 0xFD, 0, 0xFF, 0x90}, {0.1f}}, 1, "code 3");
-    expectBad({2, {1, 4, 0, 5, 0, 0, 0, 2, 0, 0, 1, 0, 0}, {1}}, 1, "5 sparse entries for 4");
+    expectBad({2, {1, 4, 0, 5, 0, 0, 0, 2, 0, 0, 1, 0, 0}, {1}}, 1, "5 sparse entries, at most 4 fit");
     expectBad({2, {1, 4, 0, 1, 0, 0, 0, 9, 0, 0, 1, 0, 0}, {1}}, 1, "step width 9");
     expectBad({2, {1, 4, 0, 1, 0, 0, 0, 3, 0xE0, 1, 5, 0}, {1}}, 1, "lies at 7 of 4");
     expectBad({3, {1, 2, 3}, {}}, 1, "3 bytes");
-    expectBad({4, {1, 2, 3}, {}}, 1, "0 scale values");
+    expectBad({4, {1, 2, 3}, {}}, 1, "no scale values");
     expectBad({4, {1, 2, 3, 4}, {1, 2, 3}}, 2, "3 scale pieces");
     expectBad({4, {1, 2, 3, 4}, {1, 2, 3}, 0, 1}, 2, "pairs");
-    expectBad({4, {1, 2, 3}, {1, 2}}, 2, "3 weights for 2 outputs");
+    expectBad({4, {1, 2, 3}, {1, 2}}, 2, "3 weights cannot be divided into 2 outputs");
     expectBad({7, {1, 2, 3}, {1}}, 1, "unknown type 7");
     expectBad({0, {1, 2, 3}, {1}}, 1, "type 0");
     wire::Convolution2DT wide = compressed({1, std::vector<int>(17, 0xFF), {1}});

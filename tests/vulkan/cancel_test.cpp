@@ -183,7 +183,7 @@ TEST_F(CancelledRuns, AreDividedByWhatWasMeasured) {
     EXPECT_EQ(results(*other), expected);
 }
 
-// Its parts are recorded anew for the memory of a buffer that the host binds between runs.
+// The parts of a run are recorded anew when the host binds another buffer between runs.
 TEST_F(CancelledRuns, FollowBuffersOfTheHost) {
     const Results expected = wanted();
     const Hooks hooks;

@@ -29,7 +29,7 @@ OpCase search(const Value& boxes, const Value& scores, int64_t most, std::option
         params->classes = scores.shape[1];
     }
     params->boxes = boxes.shape[boxes.shape.rank() - 2];
-    params->most = std::min(most, params->boxes);
+    params->maxKept = std::min(most, params->boxes);
     OpCase c;
     c.type = OpType::NonMaxSuppressionV2;
     c.params = params;
@@ -41,7 +41,7 @@ OpCase search(const Value& boxes, const Value& scores, int64_t most, std::option
     };
     c.inputs = {boxes, scores, randomInts({1}, 3, 5, 5), limit(share), limit(score)};
     Value kept, counts;
-    kept.shape = {params->batch * params->classes * params->most};
+    kept.shape = {params->batch * params->classes * params->maxKept};
     counts.shape = params->batched ? Shape{params->batch, params->classes} : Shape{1};
     kept.isInt = counts.isInt = true;
     c.outputs = {kept, counts};

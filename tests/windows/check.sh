@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: check.sh SOURCE BUILD [LAUNCHER...]
-# Compiles what asks the system, impl/base/os, and what makes threads for Windows into the folder BUILD, and runs its unit
-# tests under wine. That is what takes two minutes; the section windows of scripts/test-long.sh builds and tests all.
+# Compiles for Windows, into BUILD, the sources that call the system (impl/base/os) and those that create threads,
+# and runs their unit tests under wine, in two minutes; the section windows of scripts/test-long.sh builds and tests all.
 # LAUNCHER: what the compiler is started with, such as ccache; without one CMake reads the variables
 # CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER.
 set -euo pipefail

@@ -26,6 +26,6 @@ cmake --build "$work/consumer/build" >/dev/null
 cp "$work/consumer/build/consumer.exe" "$work/programs"
 prints "held-out images right" "$work/programs/consumer.exe" "$source/examples/digits"
 
-# The libraries need those of Windows, and one another, alone.
+# The libraries need only those of Windows and one another.
 needs() { x86_64-w64-mingw32-objdump -p "$1" | sed -n 's/^\s*DLL Name: //p' | sort -fu; }
 check_needs '(mnn_c|kernel32|msvcrt|api-ms-win-core-synch-l1-2-[0-9]|shell32|advapi32|user32)\.dll' "$prefix"/bin/*.dll

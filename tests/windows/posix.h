@@ -29,7 +29,7 @@ static inline int unsetenv(const char* name) {
 #define _SC_PAGESIZE 1
 static inline long sysconf(int name) {
     (void)name;
-    return 65536; /* of this many bytes the addresses and offsets of mappings are multiples */
+    return 65536; /* the addresses and offsets of mappings are multiples of this */
 }
 
 /* free() takes the blocks of aligned_alloc(), too: those have a mark and the address of the block around them before
@@ -96,7 +96,7 @@ static inline unsigned alarm(unsigned seconds) {
 __attribute__((constructor)) static inline void posix_bytes(void) {
     _fmode = _O_BINARY;
 }
-/* That of the C runtime shares the file with no other handle. */
+/* mkstemp() of the C runtime opens the file exclusively. */
 #define mkstemp(pattern) posix_mkstemp(pattern)
 static inline int posix_mkstemp(char* pattern) {
     static unsigned number;

@@ -16,8 +16,8 @@ static void count(void) {
     __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
 }
 
-/* A thread of winpthreads begins with a request for its own lock, whenever it comes to run, which may be during a later
- * run of the session. That first one is not counted: the thread that made it has counted some for it. */
+/* A new thread of winpthreads first requests memory for its own lock, possibly as late as during a later run of the
+ * session. This first request is not counted: the thread that created it has counted requests for it. */
 static DWORD has_begun;
 static void* counted_malloc(size_t size) {
     if (TlsGetValue(has_begun)) count();

@@ -43,7 +43,7 @@ static inline int entries_of(const char* folder) {
     return count;
 }
 
-/* Whether a handle of any process is that of the file: it cannot be opened for one alone then. */
+/* Returns whether any process has the file open: then it cannot be opened exclusively. */
 static inline bool holds_open(const char* path) {
     const HANDLE alone = CreateFileA(path, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
     if (alone == INVALID_HANDLE_VALUE) return GetLastError() == ERROR_SHARING_VIOLATION;

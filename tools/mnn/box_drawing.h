@@ -9,7 +9,7 @@
 namespace tool {
 
 // Draws each box with its class and score on a picture of RGB, the best one last, so that it is on top. `names` are
-// those of classes; a class without a name is drawn as its number.
+// the names of classes; a class without a name is drawn as its number.
 void drawDetections(Picture& picture, const std::vector<Detection>& detections, const std::vector<std::string>& names);
 
 }  // namespace tool

@@ -95,14 +95,14 @@ void readUnordered(Case& item, const nlohmann::json& value) {
 
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
-    if (!fs::is_directory(path)) throw ToolError(fmt::format("no folder '{}'", mnnc::os::textOf(path)));
+    if (!fs::is_directory(path)) throw ToolError(fmt::format("there is no folder '{}'", mnnc::os::textOf(path)));
     if (isCase(path)) return {path};
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
         if (isCase(entry.path())) found.push_back(entry.path());
     if (found.empty())
-        throw ToolError(
-            fmt::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription, mnnc::os::textOf(path)));
+        throw ToolError(fmt::format("there is no {} and no {} in '{}' nor one level below", kArchive, kDescription,
+                                    mnnc::os::textOf(path)));
     std::sort(found.begin(), found.end());
     return found;
 }

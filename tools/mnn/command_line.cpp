@@ -21,7 +21,7 @@ void requireKnownCommand(const CLI::App& app, int argc, char** argv) {
     throw UsageError(fmt::format("there is no command '{}'; the commands are {}", argv[1], names));
 }
 
-// Names the command in what is printed about wrong usage.
+// Returns the message about wrong usage, with the name of the command.
 std::string usageMessage(const CLI::App* app, const CLI::Error& error) {
     std::string command = "mnn";
     for (const CLI::App* parsed : app->get_subcommands()) command += " " + parsed->get_name();
@@ -35,7 +35,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     CLI::App app{"mnn - inspects, runs, checks and times .mnn neural networks"};
     app.set_version_flag("--version", std::string("mnn ") + mnn_version());
     app.require_subcommand(1);
-    app.allow_windows_style_options(false);  // what begins with a slash is a path on Windows, too
+    app.allow_windows_style_options(false);  // words that begin with a slash are paths on Windows, too
     app.failure_message(usageMessage);
     app.get_formatter()->column_width(36);
     app.footer(

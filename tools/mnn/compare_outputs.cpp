@@ -71,7 +71,7 @@ class RowDistance {
     std::vector<double> scales_;
 };
 
-// Finds a largest pairing of rows (by augmenting paths, nearest rows first). Returns the partner of each of our rows,
+// Finds a maximum matching of rows (by augmenting paths, nearest rows first). Returns the partner of each of our rows,
 // or -1.
 std::vector<int64_t> pairRows(size_t rows, const std::function<bool(size_t, size_t)>& fits) {
     std::vector<std::vector<size_t>> candidates(rows);
@@ -106,11 +106,11 @@ std::vector<int64_t> pairRows(size_t rows, const std::function<bool(size_t, size
 
 std::string formFault(const Array& expected, const Array& ours) {
     if (ours.shape != expected.shape)
-        return fmt::format("shape {}, expected {}", shapeText(ours.shape), shapeText(expected.shape));
+        return fmt::format("the shape is {}, {} is expected", shapeText(ours.shape), shapeText(expected.shape));
     if (ours.element != expected.element)
-        return fmt::format("type {}, expected {}", elementName(ours.element), elementName(expected.element));
+        return fmt::format("the type is {}, {} is expected", elementName(ours.element), elementName(expected.element));
     if (ours.bytes.size() != expected.bytes.size())
-        return fmt::format("{} bytes, expected {}", ours.bytes.size(), expected.bytes.size());
+        return fmt::format("it has {} bytes, {} are expected", ours.bytes.size(), expected.bytes.size());
     for (size_t i = 0; i < ours.count(); i++)
         if (std::isnan(valueAt(ours, i))) return fmt::format("element {} is NaN", i);
     return "";

@@ -15,7 +15,7 @@ std::string uuidText(const uint8_t (&uuid)[16]) {
     return text;
 }
 
-// The version packs three numbers into 32 bits.
+// Vulkan packs major, minor and patch into 32 bits (VK_MAKE_API_VERSION).
 std::string versionText(uint32_t version) {
     return fmt::format("{}.{}.{}", version >> 22 & 0x7f, version >> 12 & 0x3ff, version & 0xfff);
 }

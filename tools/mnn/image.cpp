@@ -53,8 +53,8 @@ ImageForm::ImageForm(const std::vector<int64_t>& shape, bool last) : channelsLas
 Place placeOf(int32_t pictureWidth, int32_t pictureHeight, const ImageForm& form, const ImageFlags& flags) {
     if (!flags.letterbox) return {0, 0, form.width, form.height};
     const double scale = std::min(double(form.width) / pictureWidth, double(form.height) / pictureHeight);
-    const auto fitted = [&](int32_t extent, int32_t most) {
-        return std::clamp(static_cast<int32_t>(std::lround(extent * scale)), 1, most);
+    const auto fitted = [&](int32_t extent, int32_t limit) {
+        return std::clamp(static_cast<int32_t>(std::lround(extent * scale)), 1, limit);
     };
     const int32_t width = fitted(pictureWidth, form.width), height = fitted(pictureHeight, form.height);
     return {(form.width - width) / 2, (form.height - height) / 2, width, height};

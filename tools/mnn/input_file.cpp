@@ -31,14 +31,14 @@ std::unique_ptr<std::FILE, CloseInput> openInput(const std::string& path) {
 
 }  // namespace
 
-std::string readInput(const std::string& path, size_t most) {
+std::string readInput(const std::string& path, size_t maxBytes) {
     const std::string name = path == kStandardStream ? "standard input" : '\'' + path + '\'';
     const auto file = openInput(path);
     if (!file) throw ToolError(fmt::format("cannot open {}: {}", name, std::strerror(errno)));
     std::string bytes;
     char part[65536];
     while (const size_t count = std::fread(part, 1, sizeof part, file.get())) {
-        if (count > most - bytes.size()) throw ToolError(fmt::format("{} has more than {} bytes", name, most));
+        if (count > maxBytes - bytes.size()) throw ToolError(fmt::format("{} has more than {} bytes", name, maxBytes));
         bytes.append(part, count);
     }
     if (std::ferror(file.get())) throw ToolError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));

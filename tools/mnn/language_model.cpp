@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kConfig = "llm_config.json";
 constexpr const char* kEmbeddings = "embeddings_bf16.bin";
-constexpr int64_t kMost = int64_t{1} << 31;  // the most tokens, and numbers of a token
+constexpr int64_t kMaxCount = int64_t{1} << 31;  // of tokens, and of numbers in an embedding
 
 nlohmann::json readJson(const std::filesystem::path& path) {
     try {
@@ -30,7 +30,8 @@ nlohmann::json readJson(const std::filesystem::path& path) {
 
 int64_t extentOf(const nlohmann::json& config, const char* name) {
     const int64_t value = integerOf(config.at(name));
-    if (value <= 0 || value > kMost) throw ToolError(fmt::format("{} is {}; it is 1 to {}", name, value, kMost));
+    if (value <= 0 || value > kMaxCount)
+        throw ToolError(fmt::format("{} is {}; it is 1 to {}", name, value, kMaxCount));
     return value;
 }
 
@@ -127,7 +128,7 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::path
         return;
     }
     const auto row = static_cast<uint64_t>(hidden_) * 2;
-    if (bytes == 0 || bytes % row != 0 || bytes / row > static_cast<uint64_t>(kMost))
+    if (bytes == 0 || bytes % row != 0 || bytes / row > static_cast<uint64_t>(kMaxCount))
         throw ToolError(
             fmt::format("'{}' has {} bytes, which is no number of rows of {}", mnnc::os::textOf(file), bytes, row));
     tokens_ = static_cast<int64_t>(bytes / row);
@@ -151,7 +152,7 @@ void LanguageModel::readPlaces(const nlohmann::json& numbers) {
     places_.bits = static_cast<int>(five[3]);
     const auto rowBits = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(places_.bits);
     const uint64_t bytes = places_.alpha - places_.codes;
-    if (rowBits % 8 != 0 || bytes % (rowBits / 8) != 0 || bytes / (rowBits / 8) > static_cast<uint64_t>(kMost))
+    if (rowBits % 8 != 0 || bytes % (rowBits / 8) != 0 || bytes / (rowBits / 8) > static_cast<uint64_t>(kMaxCount))
         throw ToolError("tie_embeddings does not fit hidden_size");
     tokens_ = static_cast<int64_t>(bytes / (rowBits / 8));
     if (places_.bits == 16) return;
@@ -190,7 +191,7 @@ void LanguageModel::embed(int64_t token, float* row) const {
     }
 }
 
-// A code is stored as its distance from the least number of its bits. The first of two codes in a byte is the upper
+// A code is stored as its distance from the smallest code of its bits. The first of two codes in a byte is the upper
 // half.
 void LanguageModel::embedCodes(int64_t token, float* row) const {
     const auto bytes = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(places_.bits) / 8;

@@ -22,13 +22,13 @@ class LanguageModel {
     std::string modelFile() const;
     int64_t hidden() const { return hidden_; }
     int64_t tokens() const { return tokens_; }                // in the vocabulary
-    float attentionScale() const { return attentionScale_; }  // 0: that of the operators
+    float attentionScale() const { return attentionScale_; }  // 0: the operators use their own scale
     // These are low, normal or high, as config.json has them; "" where it has none.
     const std::string& precision() const { return precision_; }
     const std::string& memory() const { return memory_; }
     // Writes the embedding of a token, hidden() floats. Throws ToolError for a number that is no token.
     void embed(int64_t token, float* row) const;
-    // Return the shapes of the inputs for `count` tokens behind `past` kept ones.
+    // Return the shapes of the inputs for `count` tokens after `past` kept ones.
     std::vector<int64_t> maskShape(int64_t count, int64_t past) const;
     std::vector<int64_t> positionShape(int64_t count) const;
     // Returns the elements of a mask of that shape.

@@ -91,7 +91,7 @@ class Grouping {
     std::vector<Command> commands_;
     std::vector<size_t> parent_;
     std::set<int64_t> made_;
-    std::set<std::pair<size_t, int64_t>> reads_;  // the first number is the first command of a group
+    std::set<std::pair<size_t, int64_t>> reads_;  // (root of a group in parent_, tensor that the group reads)
 };
 
 void addWord(std::string& list, const std::string& word) {

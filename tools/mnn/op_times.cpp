@@ -18,7 +18,7 @@ double medianOf(std::vector<double> values) {
 }
 
 // The callbacks of the runs write to it. The operators come in the same order in every run, unless shapes or branches
-// depend on contents: then those of the last run are shown.
+// depend on contents: then the operators of the last run are shown.
 struct Recorder {
     std::vector<OpTimes> ops;
     size_t at = 0;

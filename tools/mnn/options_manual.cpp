@@ -57,7 +57,7 @@ std::string paragraphs(const std::string& text) {
     return result + (margin > 0 ? ".EE\n" : "");
 }
 
-// Returns the word for the value of an option: its possible values, or what its type stands for.
+// Returns the word for the value of an option: its possible values, or a word for its type.
 std::string valueWord(const CLI::Option& option) {
     const std::string type = option.get_type_name(), word = type.substr(0, type.find(':'));
     if (const std::vector<std::string> values = valuesOf(option); word == "TEXT" && !values.empty())

@@ -26,7 +26,7 @@ struct LoadedPicture {
     Array array;  // has batch 1
 };
 
-// Returns the outputs' shapes before a run; nothing where they depend on contents.
+// Returns the outputs' shapes before a run; std::nullopt where they depend on contents.
 std::optional<std::vector<std::vector<int64_t>>> outputShapes(const Session& session) {
     std::vector<std::vector<int64_t>> shapes;
     for (const mnn_tensor_t* output : outputsOf(session)) {
@@ -144,8 +144,8 @@ class PictureRuns {
         for (size_t i = 0; i < alone.size(); i++) {
             const double tolerance = options_.flags.precision == "low" ? kToleranceLow : kTolerance;
             if (!compareOrdered({alone[i].name, alone[i].array}, part[i].array, tolerance).passed)
-                return fmt::format("'{}' of '{}' is another one together with other pictures", alone[i].name,
-                                   picture.file->path);
+                return fmt::format("the output '{}' of '{}' differs when other pictures are in the batch",
+                                   alone[i].name, picture.file->path);
         }
         return "";
     }

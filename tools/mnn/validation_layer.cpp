@@ -12,7 +12,7 @@
 namespace tool {
 namespace {
 
-// The library writes it before each message of the layer.
+// The library begins each message of the layer with this.
 constexpr char kMark[] = "vulkan validation:";
 
 class MessageCounter {
@@ -56,7 +56,7 @@ void runValidated() {
     int code = run.exitCode;
     if (run.signal) text::print(stderr, "mnn: ended by signal {}\n", run.signal);
     if (counter.count() > 0) {
-        text::print(stderr, "mnn: the Vulkan validation layer had {} message{}, see above\n", counter.count(),
+        text::print(stderr, "mnn: the Vulkan validation layer reported {} message{}, see above\n", counter.count(),
                     counter.count() == 1 ? "" : "s");
         if (code == 0) code = 1;
     }

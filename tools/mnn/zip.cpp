@@ -24,6 +24,7 @@ constexpr uint32_t kEncrypted = 1u << 0;
 // Two bits have a meaning only with compression, and one marks names in UTF-8.
 constexpr uint32_t kHarmlessFlags = 3u << 1 | 1u << 11;
 
+// CRC-32 with the polynomial of IEEE 802.3, whose bits are in reversed order.
 constexpr std::array<uint32_t, 256> kCrcTable = [] {
     std::array<uint32_t, 256> table{};
     for (uint32_t i = 0; i < 256; i++) {
@@ -49,7 +50,7 @@ struct Entry {
     uint64_t begin = 0, data = 0, end = 0;  // offsets in the file: its local header, its contents, their end
 };
 
-// All positions are 64 bits wide and sums of a few numbers of 32 bits, so that none of them overflows.
+// Positions have 64 bits and are sums of a few numbers of 32 bits, so that none of them overflows.
 class ZipParser {
   public:
     ZipParser(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}

@@ -106,8 +106,8 @@ class Chain final : public Execution {
         const int64_t n = storageElements(*command_.outputs[0]), count = ceilDiv(n, kBlock);
         ThreadPool& pool = frame.pool();
         const int64_t worth = n * static_cast<int64_t>(steps_.size()) / kPieceElements;
-        const int64_t most = std::min<int64_t>(count, 4 * pool.threads());
-        const auto pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, std::max<int64_t>(most, 1)));
+        const int64_t maxPieces = std::min<int64_t>(count, 4 * pool.threads());
+        const auto pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, std::max<int64_t>(maxPieces, 1)));
         const auto memory = [&](int slot) {
             return static_cast<float*>(frame.scratch()) + int64_t{slot} * blocks_ * kBlock;
         };
@@ -198,7 +198,9 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
         return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
     });
     if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) || !numbers)
-        return refuse(reason, format("op '%s': codes and other operands than known numbers", command.name.c_str()));
+        return refuse(reason,
+                      format("op '%s' needs one int8 input, known numbers as its other inputs and one int8 output",
+                             command.name.c_str()));
     const auto input = static_cast<size_t>(codes - command.inputs.begin());
     float values[kCodes], results[kCodes];
     valuesOfCodes(quantOf(**codes), values);

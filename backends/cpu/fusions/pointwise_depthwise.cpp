@@ -17,7 +17,7 @@ std::shared_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise
     const ConvWindow p = windowOf(pointwise), d = windowOf(depthwise);
     if (d.groups != d.ic) return nullptr;
     ConvOptions options = convOptions(backend, pointwise, p);
-    options.srcNchw = false;  // match() has checked it
+    options.srcNchw = false;  // matchPointwiseDepthwise() has checked the storage
     return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()), options,
                       planShape(d, depthwise.paramsAs<ConvParams>()));
 }
@@ -94,7 +94,7 @@ std::vector<FusionMatch> matchPointwiseDepthwise(const CommandGraph& graph, cons
         if (pointwise.type != OpType::Convolution || !hasOneFloatOperand(pointwise)) continue;
         // Alone, the convolution reads its few channels row-major. Fused, it would need them packed.
         if (graph.storage(first).choice.blockOf(0) == 1) continue;
-        // the fused command reads it later than the convolution did
+        // The fused command reads the input later than the convolution did, so nothing may write it in between.
         if (graph.producerCount(pointwise.inputs[0]) > 1) continue;
         if (auto plan = fusedPlan(cpuBackend(backend), pointwise, depthwise))
             matches.push_back({{first, id}, std::move(plan)});

@@ -150,8 +150,8 @@ struct Sources {
     int64_t resized = 0;      // elements
 };
 
-// Adds a source. It fails where the source cannot be packed, or is written more than once, because it is now read later
-// than before.
+// Adds a source. Returns false where the source cannot be packed, or is written more than once: the fused command reads
+// it later than the commands before fusion did.
 bool addSource(const CommandGraph& graph, const Operand& source, Id consumer, Sources& sources) {
     const Operand* input = &source;
     const Id resize = graph.exclusiveProducer(input, consumer);

@@ -1,5 +1,5 @@
-// The pattern RotaryEmbedding: x cosines + Concat(-x[half:], x[:half]) sines, as exporters write the rotation of
-// queries and keys by their position, is one pass over x.
+// The pattern RotaryEmbedding (Su et al., "RoFormer", arXiv 2104.09864): x cosines + Concat(-x[half:], x[:half]) sines,
+// as exporters write the rotation of queries and keys by their position, is one pass over x.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -80,7 +80,7 @@ class Rotary final : public Execution {
         std::array<int64_t, 2> step = {};  // of the factors; 0 where they are broadcast
     };
 
-    // The row of a factor for a group of rows.
+    // Returns the row of a factor for a group of rows.
     const float* factor(const Frame& frame, size_t i, int64_t group) const {
         const auto* row = frame.data<const float>(*factors_[i]);
         for (int axis = 0; axis < axes_; ++axis) {

@@ -1,4 +1,4 @@
-// Cutting work into chunks and tasks.
+// Functions that cut work into chunks and tasks.
 #pragma once
 #include <algorithm>
 #include <cstddef>

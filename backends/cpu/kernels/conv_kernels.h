@@ -1,5 +1,5 @@
-// The functions that every instruction set implements for conv.h and gemm.h. They run on one thread, allocate
-// nothing and take pointers only.
+// The tables of kernels for convolutions and matrix products, one for each instruction set; those of bf16 and fp16
+// exist only where the set has such products. Kernels run on one thread, allocate nothing and take pointers only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +82,7 @@ struct PanelKernels {
 // Products of pairs of bf16 with fp32 sums; or products of fp16, on an Arm CPU that only has arithmetic for fp16.
 struct Bf16Kernels {
     void (*panel)(const Bf16PanelArgs& args);  // with the tile sizes of PanelKernels
-    // Rounds n contiguous floats to nearest even.
+    // Rounds n contiguous floats to `type`, ties to even.
     void (*convert)(const float* src, size_t n, uint16_t* dst);
     // Rounds `pixels` blocks of P floats, pixelStride apart, whose first `lanes` are valid. dst gets contiguous whole
     // blocks, with zeros in the other lanes.

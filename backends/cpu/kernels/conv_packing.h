@@ -33,10 +33,10 @@ void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader&
 // second level cache.
 template <typename Read, typename End, typename Body>
 void packPartsInChunks(const Kernels& k, ThreadPool& pool, int n, size_t bytes, Read&& read, End&& end, Body&& body) {
-    const int64_t most = k.costs->cache.packedChunk / static_cast<int64_t>(bytes);
+    const int64_t maxChannels = k.costs->cache.packedChunk / static_cast<int64_t>(bytes);
     for (int from = 0, first = 0; from < n;) {
         int to = from + 1;
-        while (to < n && (to - from < pool.threads() || end(to) - first <= most)) ++to;
+        while (to < n && (to - from < pool.threads() || end(to) - first <= maxChannels)) ++to;
         const auto weights = read(first, end(to - 1) - first);
         parallelFor(pool, to - from, [&](int i) { body(from + i, weights, first); });
         from = to;
@@ -76,7 +76,7 @@ class HeldQuantizedWeights final : public QuantizedWeightReader {
     std::vector<uint8_t> stored_;
 };
 
-// Copies the values of the channels with zeros behind them, because kernels read whole blocks. Null: zeros alone.
+// Copies the values of the channels with zeros behind them, because kernels read whole blocks. Null stands for zeros.
 inline void padChannels(const float* values, int channels, int padded, float* out) {
     if (values) {
         std::memcpy(out, values, channels * sizeof(float));

@@ -18,11 +18,11 @@ namespace mnnc {
 class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
-    // A name for people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4",
-    // "dilated winograd4", "phased direct", "separate winograd4", "depthwise", "grouped", "first", "deconv",
-    // "depthwise_deconv". Winograd's names add a window other than 3x3 and a stride: "winograd2.5x5.stride2". ".bf16",
-    // ".fp16" or ".int16" follow when the products are of that type, ".taps" when each run transforms Winograd's
-    // weights, ".w8" or ".w4" when the weights stay quantised. Names of int8 plans begin with "int8 ".
+    // Returns a name for people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs",
+    // "winograd4", "dilated winograd4", "phased direct", "separate winograd4", "depthwise", "grouped", "first",
+    // "deconv", "depthwise_deconv". Winograd's names add a window other than 3x3 and a stride: "winograd2.5x5.stride2".
+    // ".bf16", ".fp16" or ".int16" follow when the products are of that type, ".taps" when each run transforms
+    // Winograd's weights, ".w8" or ".w4" when the weights stay quantised. Names of int8 plans begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;
     // Two plans with the same variant pack the same weights to the same bytes.
@@ -59,8 +59,8 @@ struct QuantizedWeightsView {
     std::span<const float> scales, minima;
 };
 
-// The same with codes as most models store them: 8 or, with 8 bits, 128 is added. Those of 4 bits come in pairs, whose
-// first code is in the upper half of a byte.
+// Quantised weights with codes as most models store them: 8 is added to codes of 4 bits, 128 to codes of 8 bits. Codes
+// of 4 bits come in pairs, the first of which is in the upper half of a byte.
 struct StoredWeightsView {
     const uint8_t* codes;
     std::span<const float> scales, minima;
@@ -72,7 +72,7 @@ class QuantizedWeightReader {
   public:
     virtual ~QuantizedWeightReader() = default;
     virtual QuantizedWeightsView read(int first, int count) = 0;
-    // Only where a channel fills whole bytes.
+    // It is called only where a channel fills whole bytes.
     virtual StoredWeightsView readStored(int first, int count, int bits) = 0;
 };
 

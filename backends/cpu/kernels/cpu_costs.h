@@ -28,13 +28,13 @@ struct CacheBudget {
     int64_t pointwiseDepthwiseStrip = 256 << 10;
     // Weights that are read from the model and packed at a time.
     int64_t packedChunk = 512 << 10;
-    // A map of fewer bytes between two operators stays in the cache anyway: fusing them gains nothing. Measured.
+    // A map of fewer bytes between two operators stays in the cache anyway: fusing them gains nothing (measured).
     int64_t minFusedMap = 768 << 10;
-    // A row-major result of a product that is larger is requested from memory before it is stored. Measured.
+    // A row-major result of a product that is larger is requested from memory before it is stored (measured).
     int64_t nearResult = 1 << 20;
 };
 
-// The fewest multiply-adds that are worth a task, about 2 us on one core.
+// The minimum number of multiply-adds that are worth a task, about 2 us on one core.
 struct TaskSizes {
     double f32 = 1 << 18;  // bf16 as well
     double s16s8 = 1 << 19;

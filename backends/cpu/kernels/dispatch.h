@@ -1,4 +1,4 @@
-// Compiling one source file for several instruction sets.
+// Compiles one source file for several instruction sets.
 //
 // A kernel file looks like this:
 //     #include "backends/cpu/kernels/dispatch.h"

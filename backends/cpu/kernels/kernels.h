@@ -36,8 +36,8 @@ struct Kernels {
     const CpuCosts* costs;      // never null
 };
 
-// Returns the table for `isa`, or the best one for the empty string. Throws NotSupported, naming the feature that the
-// CPU or this build lacks. The tables are constants: the reference stays valid.
+// Returns the table for `isa`, or the best one for the empty string. Throws NotFound, naming the set that the CPU or
+// this build lacks. The tables are constants: the reference stays valid.
 const Kernels& selectKernels(std::string_view isa = "");
 
 // Returns the names that selectKernels accepts on this CPU, best first.

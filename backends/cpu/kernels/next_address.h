@@ -1,4 +1,4 @@
-// Stepping through memory by a stride.
+// Steps through memory by a stride.
 #pragma once
 #include <cstddef>
 

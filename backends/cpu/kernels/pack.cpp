@@ -246,7 +246,6 @@ void overBlocks(ThreadPool& pool, int blocks, size_t floats, Body&& body) {
         for (int i = 0; i < blocks; ++i) body(i);
         return;
     }
-    // With few blocks of a big map a thread would be left without work.
     parallelFor(pool, blocks, body);
 }
 
@@ -254,8 +253,8 @@ int blocksOf(int channels, int lanes) {
     return (channels + lanes - 1) / lanes;
 }
 
-// Copies one pixel's channels between a row of `channels` floats and its blocks. Q: floats in a block, known to the
-// compiler.
+// Copies the channels of pixels begin .. end between rows of `channels` floats and blocks. Q: floats in a block, known
+// to the compiler.
 template <int Q>
 void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* packed, float* packedOut, int channels,
                size_t area, size_t begin, size_t end) {

@@ -25,8 +25,8 @@ struct PackKernels {
     // Does the same, but the `area` groups of P floats are dstStride apart: a column of a wider panel.
     void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst, size_t dstStride);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
-    // Element c of `rows` of the source, srcStride apart, becomes element `row` of destination row c; those are
-    // dstStride apart. The floats may be any four bytes, because they are only copied.
+    // Element c of source row r becomes element r of destination row c. Rows are srcStride and dstStride apart. The
+    // floats may be any four bytes, because they are only copied.
     void (*transpose)(const float* src, size_t srcStride, size_t rows, size_t columns, float* dst, size_t dstStride);
     // Fills a block of `area` vectors, in memory of its own, from lanes of 1 to kMaxSources others. Lanes without a
     // source become zero.

@@ -43,11 +43,11 @@ class PlaneCut {
   private:
     int piecesFor(int threads) const {
         if (threads == 1 || groups_ == 0) return 1;
-        const auto most = static_cast<int>(std::min<int64_t>(rows_, INT_MAX));
-        if (byPixels_) return std::clamp(ceilDiv(4 * threads, groups_), threads, most);
+        const auto maxPieces = static_cast<int>(std::min<int64_t>(rows_, INT_MAX));
+        if (byPixels_) return std::clamp(ceilDiv(4 * threads, groups_), threads, maxPieces);
         // Maps with more channels than pixels are small: as few tasks as keep all threads at work for most of the time.
         int pieces = 1;
-        while (pieces < most && idles(groups_ * pieces, threads)) ++pieces;
+        while (pieces < maxPieces && idles(groups_ * pieces, threads)) ++pieces;
         return pieces;
     }
     // Whether threads wait for more than a ninth of the time, if all tasks take equally long.

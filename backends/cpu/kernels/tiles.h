@@ -1,4 +1,4 @@
-// Tables of the functions of tiles, and panels cut into tiles.
+// Tables of the functions that compute tiles, and the partition of panels into tiles.
 #pragma once
 #include <utility>
 
@@ -24,11 +24,11 @@ consteval auto makeTiles(Tile tile) {
     return table;
 }
 
-// Calls tile(at, rows) for m pixels in equal tiles of at most `most`: 49 are five of 8 and one of 9, not five of 9 and
+// Calls tile(at, rows) for m pixels in equal tiles of at most maxRows: 49 are five of 8 and one of 9, not five of 9 and
 // one of 4.
 template <typename Tile>
-inline void forEqualTiles(int m, int most, Tile tile) {
-    const int count = (m + most - 1) / most;
+inline void forEqualTiles(int m, int maxRows, Tile tile) {
+    const int count = (m + maxRows - 1) / maxRows;
     for (int i = 0, at = 0; i < count; ++i) {
         const int end = static_cast<int>(static_cast<int64_t>(m) * (i + 1) / count);
         tile(at, end - at);

@@ -1,4 +1,4 @@
-// Attention on the CPU, row-major: one call of the kernel of its name, or of that over kept keys and values.
+// Attention on the CPU, row-major: one call of attention(), or of keptAttention() over kept keys and values.
 #include "ops/attention.h"
 
 #include "backend/kept_state.h"
@@ -64,7 +64,7 @@ class KeptAttention final : public CommandExecution {
 
     const KeptNeeds* kept() const noexcept override { return &needs_; }
 
-    // The session has compared the extents of the mask with what it keeps.
+    // The session has compared the extents of the mask with the number of kept rows.
     void run(const Frame& frame) const override {
         KeptAttentionData data;
         data.state = static_cast<const KeptState*>(frame.state());

@@ -102,7 +102,7 @@ class Binary final : public Execution {
         length_ = storageElements(output_);
         if (inputs_[0]->shape == inputs_[1]->shape) {
             if (inputs_[0]->channelBlock != output_.channelBlock || inputs_[1]->channelBlock != output_.channelBlock)
-                fail(Status::Internal, "op '%s': equal shapes stored differently", name_.c_str());
+                fail(Status::Internal, "op '%s': operands of equal shapes are stored differently", name_.c_str());
             return;
         }
         const int small =
@@ -243,7 +243,7 @@ class Binary final : public Execution {
     int64_t rows_ = 1, length_ = 0;
     int dims_ = 0;  // axes outside the row
     int64_t sizes_[kMaxRank] = {}, strides_[2][kMaxRank] = {};
-    int lanes_ = -1;  // which input is the per-channel one of packed storage
+    int lanes_ = -1;  // the per-channel input of packed storage; -1: none
     int64_t blocks_ = 0;
     bool perBatch_ = false;
 };

@@ -96,7 +96,8 @@ std::unique_ptr<Execution> createCast(CpuBackend&, const Command& command, std::
     const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
     const auto* params = command.paramsIf<CastParams>();
     const Loop loop = pickLoop(from, to, params && params->toBool, params && params->toHalf);
-    if (!loop) return refuse(reason, format("no cast from %s to %s", dataTypeName(from), dataTypeName(to)));
+    if (!loop)
+        return refuse(reason, format("a cast from %s to %s is not implemented", dataTypeName(from), dataTypeName(to)));
     return std::make_unique<CastExecution>(command, loop);
 }
 

@@ -37,7 +37,7 @@ template <typename E>
 std::unique_ptr<Execution> makeExecution(CpuBackend&, const Command& command, std::string&) {
     return std::make_unique<E>(command);
 }
-// For executions that ask the backend.
+// For executions whose constructor takes the backend.
 template <typename E>
 std::unique_ptr<Execution> makeOnBackend(CpuBackend& backend, const Command& command, std::string&) {
     return std::make_unique<E>(backend, command);

@@ -15,23 +15,24 @@ namespace mnnc::cpu {
 namespace {
 
 // The cost of computing the commands with one algorithm: cycles of a run on one thread, and the packings that it needs.
-struct Way {
+struct AlgorithmCost {
     double cycles = 0;
     std::map<std::string, int64_t> packings;  // bytes of each
 
     // An additional packing must save, in a run, twice the time that making it takes (it is written and read once),
     // because its memory stays allocated.
-    double cost(const Kernels& k) const {
+    double total(const Kernels& k) const {
         double bytes = 0;
         for (const auto& [variant, size] : packings) bytes += static_cast<double>(size);
         return cycles + 4 * bytes / k.costs->cycles.weightBytesPerCycle;
     }
 };
 
-// Returns nothing where a command cannot be computed with the algorithm. All of them read packed channels.
-std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* const> commands, ConvAlgorithm algorithm) {
+// Returns std::nullopt where a command cannot be computed with the algorithm. All of them read packed channels.
+std::optional<AlgorithmCost> costOf(const CpuBackend& backend, std::span<const Command* const> commands,
+                                    ConvAlgorithm algorithm) {
     const Kernels& k = backend.kernels();
-    Way way;
+    AlgorithmCost cost;
     for (const Command* command : commands) {
         if (command->inputs[0]->type != DataType::Float32 || command->outputs[0]->empty()) return {};
         const ConvWindow w = windowOf(*command);
@@ -41,27 +42,27 @@ std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* con
         ConvOptions options = convOptions(backend, asked, w);
         options.srcNchw = false;
         for (const ConvCandidate& each : convCandidates(k, shape, options))
-            if (each.chosen) way.cycles += each.cycles;
+            if (each.chosen) cost.cycles += each.cycles;
         const auto plan = makeConvPlan(k, shape, options);
-        way.packings.emplace(weightVariant(backend, *plan, w.groups), plan->packedWeightBytes());
+        cost.packings.emplace(weightVariant(backend, *plan, w.groups), plan->packedWeightBytes());
     }
-    return way;
+    return cost;
 }
 
 }  // namespace
 
 int commonAlgorithm(const CpuBackend& backend, std::span<const Command* const> commands) {
     const Kernels& k = backend.kernels();
-    const std::optional<Way> own = wayOf(backend, commands, ConvAlgorithm::Auto);
+    const std::optional<AlgorithmCost> own = costOf(backend, commands, ConvAlgorithm::Auto);
     if (!own || own->packings.size() < 2) return 0;
     ConvAlgorithm best = ConvAlgorithm::Auto;
-    double least = own->cost(k);
+    double lowestCost = own->total(k);
     for (const ConvAlgorithm each :
          {ConvAlgorithm::Direct, ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
-        const std::optional<Way> way = wayOf(backend, commands, each);
-        if (!way || way->packings.size() != 1 || way->cost(k) >= least) continue;
+        const std::optional<AlgorithmCost> cost = costOf(backend, commands, each);
+        if (!cost || cost->packings.size() != 1 || cost->total(k) >= lowestCost) continue;
         best = each;
-        least = way->cost(k);
+        lowestCost = cost->total(k);
     }
     return static_cast<int>(best);
 }

@@ -94,7 +94,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         return options;
     }
 
-    // Returns the scratch a run needs.
+    // Returns the bytes of scratch that a run needs.
     int64_t prepareTensorWeights(int64_t planBytes, int64_t groups) {
         const Operand& weight = *command_.inputs[1];
         own_ = AlignedBuffer();

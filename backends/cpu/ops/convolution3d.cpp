@@ -43,7 +43,8 @@ class Convolution3dExecution final : public CommandExecution {
         w_ = conv3dWindow(p, in(0).shape, name);
         constexpr int64_t kMaxPhases = 1 << 10;
         if (p.transposed && std::min<int64_t>(p.stride[0], w_.out[0]) > kMaxPhases)
-            fail(Status::NotSupported, "%s: a transposed convolution with a stride of %d in depth", name, p.stride[0]);
+            fail(Status::NotSupported, "%s has a stride of %d in depth, at most %lld is implemented", name, p.stride[0],
+                 asLong(kMaxPhases));
         flat_ = isFlatVolume(p, w_) && in(0).channelBlock > 1;
         inArea_ = checkedMul(w_.in[1], w_.in[2], name);
         outArea_ = checkedMul(w_.out[1], w_.out[2], name);

@@ -1,15 +1,15 @@
 // An odometer over the coordinates of a tensor that keeps a linear position in another tensor of equal rank, with one
-// axis left out. Element-wise gathers and scatters walk with it.
+// axis left out, for element-wise gathers and scatters.
 #pragma once
 #include "ops/index_bounds.h"
 
 namespace mnnc::cpu {
 
-class ElementWalk {
+class ElementIterator {
   public:
-    // Walks `extents`, which are at most those of `target` except along `axis`; positions count in a tensor of shape
-    // `target`, without `axis`.
-    ElementWalk(const Shape& extents, const Shape& target, int axis) noexcept : extents_(extents) {
+    // Iterates over `extents`, which are at most those of `target` except along `axis`; positions count in a tensor of
+    // shape `target`, without `axis`.
+    ElementIterator(const Shape& extents, const Shape& target, int axis) noexcept : extents_(extents) {
         int64_t stride = 1;
         for (int i = target.rank() - 1; i >= 0; --i) {
             if (i == axis)

@@ -7,7 +7,7 @@
 
 namespace mnnc::cpu {
 
-// Returns false for transposed ones. Shapes must be known.
+// Returns false for transposed convolutions. Shapes must be known.
 bool isDepthwiseVolume(const Command& command);
 
 // The input and the output are channel-packed.

@@ -27,7 +27,7 @@ class PostProcess final : public CommandExecution {
         width_ = in(0).shape[2];
         columns_ = in(1).shape[2];
         if (anchors_ == 0) return requestScratch(0);
-        // The most boxes that the suppression of one class adds, and the most that are kept of all classes.
+        // The maximum numbers of boxes that the suppression of one class adds, and that are kept of all classes.
         added_ = std::min({p.perClass, p.maxDetections, anchors_});
         kept_ = std::min(p.maxDetections, checkedMul(p.classes, added_, "detections"));
         const int64_t list = p.regular ? checkedMul(checkedAdd(added_, kept_, "detections"),
@@ -38,7 +38,7 @@ class PostProcess final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         const auto& p = params<PostProcessParams>();
-        const int64_t batch = in(0).shape[0], most = p.maxDetections * p.classesPerBox;
+        const int64_t batch = in(0).shape[0], maxRows = p.maxDetections * p.classesPerBox;
         std::fill_n(outData<float>(frame, 0), out(0).elements(), 0.0f);
         std::fill_n(outData<float>(frame, 1), out(1).elements(), 0.0f);
         std::fill_n(outData<float>(frame, 2), out(2).elements(), 0.0f);
@@ -51,8 +51,8 @@ class PostProcess final : public CommandExecution {
         for (int64_t n = 0; n < batch; ++n) {
             decode(inData<float>(frame, 0) + n * anchors_ * width_, inData<float>(frame, 2), work.boxes);
             work.rowsOfScores = inData<float>(frame, 1) + n * anchors_ * columns_ + (columns_ - p.classes);
-            const Rows rows{outData<float>(frame, 0) + n * most * 4, outData<float>(frame, 1) + n * most,
-                            outData<float>(frame, 2) + n * most};
+            const Rows rows{outData<float>(frame, 0) + n * maxRows * 4, outData<float>(frame, 1) + n * maxRows,
+                            outData<float>(frame, 2) + n * maxRows};
             const int64_t count = p.regular ? eachClass(rows, work) : bestClasses(rows, work);
             outData<float>(frame, 3)[n] = static_cast<float>(count);
         }
@@ -106,13 +106,13 @@ class PostProcess final : public CommandExecution {
         rows.scores[at] = score;
     }
 
-    int64_t suppress(const Work& work, int64_t most) const {
+    int64_t suppress(const Work& work, int64_t maxBoxes) const {
         const auto& p = params<PostProcessParams>();
         int64_t waiting = 0;
         for (int64_t i = 0; i < anchors_; ++i)
             if (work.scores[i] >= p.score) work.candidates[waiting++] = static_cast<int32_t>(i);
         std::sort(work.candidates, work.candidates + waiting, ByScore{work.scores});
-        return suppressBoxes(work.boxes, work.candidates, waiting, most, p.overlap, 0);
+        return suppressBoxes(work.boxes, work.candidates, waiting, maxBoxes, p.overlap, 0);
     }
 
     // Suppresses once by the best score of each box, and writes the best classes of each box.
@@ -173,10 +173,10 @@ class DetectionOutput final : public CommandExecution {
             inputs.armConfidence = inData<float>(frame, 3);
             inputs.armLocation = inData<float>(frame, 4);
         }
-        const int64_t most = out().elements() / 6;
+        const int64_t maxRows = out().elements() / 6;
         const int64_t rows =
-            detectBoxes(params<DetectionOutputParams>(), inputs, frame.scratch(), outData<float>(frame), most);
-        std::fill(outData<float>(frame) + std::min(rows, most) * 6, outData<float>(frame) + most * 6, 0.0f);
+            detectBoxes(params<DetectionOutputParams>(), inputs, frame.scratch(), outData<float>(frame), maxRows);
+        std::fill(outData<float>(frame) + std::min(rows, maxRows) * 6, outData<float>(frame) + maxRows * 6, 0.0f);
     }
 };
 
@@ -272,7 +272,7 @@ class Proposal final : public CommandExecution {
         const int64_t anchors = p.anchors(), width = in(0).shape[3];
         const float* foreground = inData<float>(frame, 0) + (2 * n + 1) * boxes_;
         const float* deltas = inData<float>(frame, 1) + n * 4 * boxes_;
-        const float limit[2] = {image[1] - 1, image[0] - 1}, least = p.minSize * image[2];
+        const float limit[2] = {image[1] - 1, image[0] - 1}, minSize = p.minSize * image[2];
         int64_t waiting = 0;
         for (int64_t cell = 0; cell < plane_; ++cell) {
             const int64_t row = cell / width, column = cell % width;
@@ -288,7 +288,7 @@ class Proposal final : public CommandExecution {
                     const float half = 0.5f * std::exp(deltas[(4 * a + 2 + axis) * plane_ + cell]) * size;
                     box[axis] = std::max(std::min(centre - half, limit[axis]), 0.0f);
                     box[2 + axis] = std::max(std::min(centre + half, limit[axis]), 0.0f);
-                    large = large && box[2 + axis] - box[axis] + 1 >= least;
+                    large = large && box[2 + axis] - box[axis] + 1 >= minSize;
                 }
                 work.scores[i] = foreground[a * plane_ + cell];
                 if (large && !std::isnan(work.scores[i])) work.candidates[waiting++] = static_cast<int32_t>(i);

@@ -1,5 +1,5 @@
 // Distributions of random numbers. They are written out, because each C++ library computes those of <random> in a way
-// of its own, and results must not depend on it. They give what libstdc++ gives.
+// of its own, and results must not depend on it. They give the numbers of libstdc++.
 #pragma once
 #include <algorithm>
 #include <cmath>

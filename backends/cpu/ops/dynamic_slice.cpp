@@ -1,5 +1,5 @@
-// Slices whose place is known only in a run: SliceTf and the reading StridedSlice, as commands that read their index
-// inputs in each run. The stage has checked that the shape is the planned one; a callback may have skipped the producer
+// Slices whose place is known only in a run: SliceTf and StridedSlice as commands that read their index inputs in each
+// run. The stage has checked that the shape is the planned one; a callback may have skipped the producer
 // of the indices since, so places are checked again.
 #include <array>
 

@@ -75,10 +75,10 @@ class GatherElementsExecution final : public CommandExecution {
         const int64_t count = in(1).elements();
         const int axis = params<ElementsParams>().axis;
         const int64_t extent = in(0).shape[axis];
-        ElementWalk walk(in(1).shape, in(0).shape, axis);
-        for (int64_t i = 0; i < count; ++i, output += width, walk.next()) {
+        ElementIterator element(in(1).shape, in(0).shape, axis);
+        for (int64_t i = 0; i < count; ++i, output += width, element.next()) {
             const int64_t place = placeOnAxis(command().name, indices[i], i, extent);
-            copyBytes(output, data + walk.at(place) * static_cast<int64_t>(width), width);
+            copyBytes(output, data + element.at(place) * static_cast<int64_t>(width), width);
         }
     }
 };

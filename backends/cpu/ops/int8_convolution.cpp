@@ -64,9 +64,9 @@ class Int8ConvExecution final : public Execution {
     }
 
   private:
-    // Whether scales and zero points are contained in the integer bias and the factor.
+    // Returns whether the integer bias and the factor contain scales and zero points.
     bool isFolded() const { return params_.int8.folded && !command_.inputs[0]->quant.known(); }
-    // Whether an int8 result is clipped at zero. The 6 of a ReLU6 is the end of the result's range, as in the
+    // Returns whether an int8 result is clipped at zero. The 6 of a ReLU6 is the end of the result's range, as in the
     // reference.
     bool clipsAtZero() const { return command_.epilogue.lo == 0; }
     bool hasMinima() const { return params_.int8.minima && !depthwise_ && !isFolded(); }
@@ -93,7 +93,7 @@ class Int8ConvExecution final : public Execution {
         const auto fill = [&](void* buffer) {
             const QuantizedWeights codes = params_.quantizedWeights(w.weightCount, w.oc, name);
             if (codes.blocksPerOutput != 1)
-                fail(Status::NotSupported, "op '%s': %lld scales per output channel", name,
+                fail(Status::NotSupported, "op '%s' has %lld scales per output channel, 1 is needed", name,
                      asLong(codes.blocksPerOutput));
             plan_->packQuantized({codes.q, codes.scale, codes.min}, buffer, backend_.planningPool());
             const Tail tail = tailOf(buffer);
@@ -135,8 +135,8 @@ class Int8ConvExecution final : public Execution {
         }
         const auto usable = [](float scale) { return scale > 0 && std::isfinite(scale); };
         if (!usable(s.scaleIn) || !usable(s.scaleOut))
-            fail(Status::BadParameter, "op '%s': int8 scales of %g and %g", command_.name.c_str(),
-                 static_cast<double>(s.scaleIn), static_cast<double>(s.scaleOut));
+            fail(Status::BadParameter, "op '%s' has int8 scales of %g and %g, positive ones are needed",
+                 command_.name.c_str(), static_cast<double>(s.scaleIn), static_cast<double>(s.scaleOut));
         return s;
     }
 
@@ -189,9 +189,9 @@ class Int8ConvExecution final : public Execution {
         for (size_t o = 0; o < channels; ++o) {
             const float sum = static_cast<float>(tail.sums[o]), scale = tail.scale[o];
             if (depthwise_) {
-                const float least = std::max(scale, 1e-6f), factor = least * ratio;
+                const float positive = std::max(scale, 1e-6f), factor = positive * ratio;
                 scale_[o] = factor;
-                bias_[o] = clampInt32(int64_t{toInt32(bias[o] / (s.scaleIn * least))} +
+                bias_[o] = clampInt32(int64_t{toInt32(bias[o] / (s.scaleIn * positive))} +
                                       int64_t{toInt32(s.zeroOut / factor)} - int64_t{s.zeroIn + 128} * tail.sums[o]);
             } else {
                 const float all = sum * scale + terms * tail.min[o];
@@ -217,7 +217,8 @@ class Int8ConvExecution final : public Execution {
 // Returns why the kernels do not take the command; empty: they do.
 std::string objection(const Command& command) {
     const auto* params = command.paramsIf<ConvParams>();
-    if (!params || command.operands() != 1 || !params->parts.empty()) return "its weights are not of this operator";
+    if (!params || command.operands() != 1 || !params->parts.empty())
+        return "its weights are not those of one operator";
     if (!params->int8.codes) return "its weights are not int8 codes with one scale per output channel";
     const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     if (in.format == Format::NHWC || out.format == Format::NHWC || in.shape.rank() < 2)
@@ -226,8 +227,8 @@ std::string objection(const Command& command) {
     const ConvWindow w = windowOf(command);
     const bool depthwise = isDepthwise(command.type);
     if (w.weightCount / w.oc > kMaxTerms) return "sums of so many products do not fit";
-    if (params->int8.minima && (depthwise || w.groups > 1)) return "weights with minima in groups";
-    if (depthwise && params->int8.floatOutput) return "a depthwise result that stays float";
+    if (params->int8.minima && (depthwise || w.groups > 1)) return "its weights have minima and are in groups";
+    if (depthwise && params->int8.floatOutput) return "its depthwise result stays float";
     if (depthwise && !fitsInt8Depthwise(planShape(w, *params))) return "its window is too large";
     return "";
 }

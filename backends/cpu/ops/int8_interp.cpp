@@ -87,7 +87,7 @@ class Int8Interp final : public Execution {
 
 }  // namespace
 
-// Takes nearest neighbours only where both sides have one scale; the pass arranges that where it can.
+// Nearest neighbours also need one scale on both sides, see createInt8Interp(); the plan arranges that where it can.
 bool quantizesInterp(const Command& command) {
     const auto* params = command.paramsIf<InterpCommand>();
     const Operand& out = *command.outputs[0];

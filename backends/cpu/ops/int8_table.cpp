@@ -1,4 +1,4 @@
-// Computes functions of int8 codes by a table, because an int8 code has no more than 256 results.
+// Computes functions of int8 codes by a table, because there are only 256 codes.
 #include <algorithm>
 
 #include "backends/cpu/kernels/int8/int8_kernels.h"

@@ -1,5 +1,6 @@
-// LinearAttention: a convolution over rows, then the gated delta rule head by head; or a short convolution alone. A run
-// reads the kept numbers and writes new ones to other memory, so that a run that fails changes nothing.
+// LinearAttention: a convolution over rows, then the gated delta rule head by head (Yang, Kautz and Hatamizadeh, arXiv
+// 2412.06464); or a short convolution alone. A run reads the kept numbers and writes new ones to other memory, so that
+// a run that fails changes nothing.
 #include "ops/linear_attention.h"
 
 #include <cmath>
@@ -146,7 +147,7 @@ class ShortConvolution final : public CommandExecution {
 std::unique_ptr<Execution> createLinearAttention(CpuBackend& backend, const Command& command, std::string& reason) {
     const Operand& weights = *command.inputs.back();
     if (!weights.hasConstantValue || !weights.values)
-        return refuse(reason, "the weights of its convolution are no constant");
+        return refuse(reason, "the weights of its convolution are not constant");
     const auto* convolution = paramsIf<ShortConvolutionForm>(command.params.get());
     if ((convolution ? convolution->taps : command.paramsAs<LinearAttentionForm>().taps) > kMaxRowTaps)
         return refuse(reason, "its convolution has more than 32 taps");

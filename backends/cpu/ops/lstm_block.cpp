@@ -19,8 +19,8 @@ class LstmBlock final : public CommandExecution {
     void prepare() override {
         const int64_t columns = in(3).shape[1];
         if (std::max({in(0).shape[0], in(0).shape[1], columns}) > INT_MAX)
-            fail(Status::Overflow, "op '%s': an input of %s and weights of %s", command().name.c_str(),
-                 in(0).shape.text().c_str(), in(3).shape.text().c_str());
+            fail(Status::Overflow, "op '%s' has an input of %s and weights of %s, extents must fit 32 bits",
+                 command().name.c_str(), in(0).shape.text().c_str(), in(3).shape.text().c_str());
         batch_ = static_cast<int>(in(0).shape[0]);
         hidden_ = static_cast<int>(in(1).shape[1]);
         const int inputs = static_cast<int>(in(0).shape[1]), width = static_cast<int>(columns);

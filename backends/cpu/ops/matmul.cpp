@@ -15,8 +15,10 @@
 namespace mnnc::cpu {
 namespace {
 
-int checkedInt(int64_t value, const char* what) {
-    if (value > INT_MAX) fail(Status::Overflow, "op '%s': a matrix extent of %lld", what, asLong(value));
+int checkedInt(int64_t value, const char* name) {
+    if (value > INT_MAX)
+        fail(Status::Overflow, "op '%s' has a matrix extent of %lld, at most %d is possible", name, asLong(value),
+             INT_MAX);
     return static_cast<int>(value);
 }
 
@@ -41,9 +43,9 @@ class MatMul final : public Execution {
         const char* name = command_.name.c_str();
         requestScratch(0);
         const auto* params = &command_.paramsAs<MatMulParams>();
-        const bool asTheyLie = command_.views.empty();
-        const OperandView a = asTheyLie ? OperandView::of(a_.shape) : command_.views[0];
-        const OperandView b = asTheyLie ? OperandView::of(b_.shape) : command_.views[1];
+        const bool noViews = command_.views.empty();
+        const OperandView a = noViews ? OperandView::of(a_.shape) : command_.views[0];
+        const OperandView b = noViews ? OperandView::of(b_.shape) : command_.views[1];
         const MatMulSizes sizes = matMulSizes(*params, a.shape, b.shape, name);
         zero_ = sizes.l == 0;
         if (output_.empty() || zero_) return;
@@ -51,13 +53,13 @@ class MatMul final : public Execution {
         const int64_t products = sizes.batch.elements();
         int64_t rows = sizes.e;
         single_ = products == 1;
-        if (!single_ && asTheyLie && sizes.batchB.elements() == 1 && !sizes.transposeA &&
+        if (!single_ && noViews && sizes.batchB.elements() == 1 && !sizes.transposeA &&
             sizes.batchA.elements() == products) {
             rows = checkedMul(rows, products, name);
             single_ = true;
         }
         const std::optional<Matrix> left = matrixOf(a, sizes.transposeA), right = matrixOf(b, sizes.transposeB);
-        if (!left || !right) fail(Status::Internal, "op '%s': an operand that cannot be read in place", name);
+        if (!left || !right) fail(Status::Internal, "op '%s': an operand cannot be read in place", name);
         args_ = {};
         args_.type = gemmType(backend_);
         args_.count = single_ ? 1 : checkedInt(products, name);

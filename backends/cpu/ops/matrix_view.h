@@ -13,7 +13,7 @@ struct Matrix {
     bool transposed = false;  // compared with the requested matrix
 };
 
-// Returns the last two axes of an operand as a matrix; nothing where neither of them is contiguous.
+// Returns the last two axes of an operand as a matrix; std::nullopt where neither of them is contiguous.
 std::optional<Matrix> matrixOf(const OperandView& view, bool transposed);
 
 }  // namespace mnnc::cpu

@@ -17,7 +17,7 @@ class NmsSearch final : public CommandExecution {
     void run(const Frame& frame) const override {
         const auto& p = params<NmsParams>();
         NmsLimits limits;
-        limits.most = p.most;
+        limits.maxKept = p.maxKept;
         if (command().inputs.size() > 3 && !in(3).empty()) limits.iou = *inData<float>(frame, 3);
         if (command().inputs.size() > 4 && !in(4).empty()) limits.score = *inData<float>(frame, 4);
         auto* const work = static_cast<int32_t*>(frame.scratch());
@@ -64,7 +64,7 @@ std::unique_ptr<Execution> createNms(CpuBackend&, const Command& command, std::s
 
 }  // namespace
 
-constexpr CpuOp kDetectionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, createNms}};
-extern constinit const CpuFamily nonMaxSuppressionCpu = kDetectionCpu;
+constexpr CpuOp kNonMaxSuppressionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, createNms}};
+extern constinit const CpuFamily nonMaxSuppressionCpu = kNonMaxSuppressionCpu;
 
 }  // namespace mnnc::cpu

@@ -73,10 +73,10 @@ void appendCandidates(const CpuBackend& backend, const Command& convolution, con
         out.push_back({one.name, one.cycles, one.chosen});
     if (!measured) return;
     const std::vector<double> times = measureConvCandidates(backend.kernels(), shape, options, backend.planningPool());
-    const double least = *std::min_element(times.begin(), times.end());
+    const double minTime = *std::min_element(times.begin(), times.end());
     for (size_t i = 0; i < times.size(); ++i) {
         out[first + i].ms = times[i];
-        out[first + i].slow = least < 0.9 * times[i];
+        out[first + i].slow = minTime < 0.9 * times[i];
     }
 }
 

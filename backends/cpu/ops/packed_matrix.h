@@ -135,7 +135,7 @@ class PackedMatrix {
     GemmType type_ = GemmType::Float;
     int64_t place_ = 0, work_ = 0;  // in scratch: the packed values of a run, memory of the products
     PackedWeights constant_;
-    WeightStore::Owner beside_;  // a copy of its own, whose address names the packing
+    WeightStore::Owner beside_;  // kept alive, because its address is part of the packing's key
 };
 
 }  // namespace mnnc::cpu

@@ -110,8 +110,8 @@ class Recurrent final : public CommandExecution {
         // Places in scratch. extra: in an LSTM, the cell states where no output has them; in a GRU, the states after
         // reset or, where reset follows their product, the product.
         int64_t sums = 0, state[2] = {}, extra = 0, bias = 0;
-        PackedMatrix input, own;                    // where the candidate's are apart: those of both gates
-        PackedMatrix candidateInput, candidateOwn;  // where they are apart
+        PackedMatrix input, own;                    // of all gates; without the candidate where its matrices are apart
+        PackedMatrix candidateInput, candidateOwn;  // used where they are apart
     };
     // The state of a direction during a run.
     struct Progress {
@@ -125,7 +125,8 @@ class Recurrent final : public CommandExecution {
 
     int checked(int64_t value) const {
         if (value > INT_MAX / 2)
-            fail(Status::Overflow, "op '%s': an extent of %lld", command().name.c_str(), asLong(value));
+            fail(Status::Overflow, "op '%s' has an extent of %lld, at most %d is possible", command().name.c_str(),
+                 asLong(value), INT_MAX / 2);
         return static_cast<int>(value);
     }
     size_t stateSize() const { return static_cast<size_t>(batch_) * static_cast<size_t>(hidden_); }
@@ -304,7 +305,7 @@ class Recurrent final : public CommandExecution {
     int all_ = 0, last_ = -1;                       // outputs with all states and with the last ones, or -1
     bool resetAfter_ = false, rowWeights_ = false;  // GRU
     bool apart_ = false;                            // GRU: the candidate's matrices are apart
-    bool together_ = false;                         // they are packed behind those of the gates
+    bool together_ = false;  // GRU: the candidate's matrices are packed behind those of the gates
     Direction dirs_[2];
 };
 

@@ -41,7 +41,7 @@ class Reduction final : public Execution {
                               input_.channelBlock});
             return;
         }
-        // The axes as alternating runs of kept and reduced ones.
+        // Collects the axes as alternating runs of kept and reduced ones.
         std::vector<std::pair<int64_t, bool>> runs;
         for (int axis = 0; axis < input_.shape.rank(); ++axis) {
             if (input_.shape[axis] == 1) continue;

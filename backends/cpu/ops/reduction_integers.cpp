@@ -1,4 +1,4 @@
-// Sums and products of integers wrap.
+// Reduces integers along an axis. Sums and products wrap.
 #include "backends/cpu/ops/reduction_integers.h"
 
 #include <algorithm>

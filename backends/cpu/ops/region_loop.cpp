@@ -1,5 +1,6 @@
-// While in its LoopParam form. Boxes are walked row by row: the operands of a row are gathered, computed by the vector
-// kernels and scattered. Places outside of a source read as zero, and results outside of the destination are dropped.
+// While in its LoopParam form. Boxes are computed row by row: the operands of a row are gathered, combined by the
+// vector kernels and scattered. Places outside of a source read as zero, and results outside of the destination are
+// dropped.
 #include "ops/region_loop.h"
 
 #include <algorithm>
@@ -32,12 +33,14 @@ class RegionLoop final : public CommandExecution {
         for (const LoopCommand& c : params<LoopParams>().commands) {
             const bool ints = tensor(c.operands[0]).type != DataType::Float32;
             if (c.kind == LoopCommand::Kind::Unary && (ints || !unaryFloat(c.code)))
-                return format("a loop has UnaryOp %d of %s", c.code, dataTypeName(tensor(c.operands[0]).type));
-            if (c.kind == LoopCommand::Kind::MatMul && !allFloats(c)) return "a loop has a product of integers";
+                return format("UnaryOp %d of %s is not implemented in a loop", c.code,
+                              dataTypeName(tensor(c.operands[0]).type));
+            if (c.kind == LoopCommand::Kind::MatMul && !allFloats(c))
+                return "a product of integers is not implemented in a loop";
             if (c.kind == LoopCommand::Kind::Binary && !canCompute(codeOf(c), tensor(c.operands[1]).type))
-                return format("a loop has BinaryOp %d", c.code);
+                return format("BinaryOp %d is not implemented in a loop", c.code);
             if (c.fuse >= 0 && !canCompute(c.fuse, tensor(c.operands[0]).type))
-                return format("a loop fuses BinaryOp %d", c.fuse);
+                return format("a fused BinaryOp %d is not implemented in a loop", c.fuse);
         }
         return {};
     }
@@ -50,8 +53,9 @@ class RegionLoop final : public CommandExecution {
             const char* name = command().name.c_str();
             if (checkedMul(e, l, name) > INT_MAX || checkedMul(l, h, name) > INT_MAX ||
                 checkedMul(e, h, name) > INT_MAX)
-                fail(Status::LimitExceeded, "op '%s' (While): a product of %lld x %lld x %lld", name, asLong(e),
-                     asLong(l), asLong(h));
+                fail(Status::LimitExceeded,
+                     "op '%s' (While): a matrix of the product %lld x %lld x %lld has more than %d elements", name,
+                     asLong(e), asLong(l), asLong(h), INT_MAX);
             bytes = std::max(bytes, packedBytes(c) + roundUp(4 * e * h, 64) +
                                         static_cast<int64_t>(gemmScratchBytes(backend_.kernels(), product(c),
                                                                               backend_.planningPool().threads())));
@@ -67,7 +71,7 @@ class RegionLoop final : public CommandExecution {
         for (const LoopCommand& c : p.before) {
             const Operand& output = tensor(c.operands[0]);
             if (c.kind != LoopCommand::Kind::Zero)
-                walk(frame, c, 0);
+                computeBox(frame, c, 0);
             else if (!output.empty())
                 std::memset(frame.data<void>(output), 0, static_cast<size_t>(output.storageBytes()));
         }
@@ -76,7 +80,7 @@ class RegionLoop final : public CommandExecution {
                 if (c.kind == LoopCommand::Kind::MatMul)
                     multiply(frame, c, round);
                 else
-                    walk(frame, c, round);
+                    computeBox(frame, c, round);
             }
     }
 
@@ -120,7 +124,7 @@ class RegionLoop final : public CommandExecution {
         if (operand.unitSlot >= 0) {
             const Operand& units = tensor(operand.unitSlot);
             if (round >= units.elements())
-                fail(Status::InputDataError, "op '%s' (While): round %lld reads an index of %lld",
+                fail(Status::InputDataError, "op '%s' (While): round %lld reads an index, there are only %lld",
                      command().name.c_str(), asLong(round), asLong(units.elements()));
             unit = frame.data<const int32_t>(units)[round];
         }
@@ -186,7 +190,7 @@ class RegionLoop final : public CommandExecution {
             if (at >= 0 && at < size) compute(c.fuse, to.type, data + at, values + i, data + at, 1);
     }
 
-    void walk(const Frame& frame, const LoopCommand& c, int64_t round) const {
+    void computeBox(const Frame& frame, const LoopCommand& c, int64_t round) const {
         int64_t bases[3] = {};
         const size_t operands = std::min<size_t>(c.operands.size(), 3);
         for (size_t v = 0; v < operands; ++v) bases[v] = base(frame, c.operands[v], round);
@@ -232,8 +236,9 @@ class RegionLoop final : public CommandExecution {
         const Operand& from = tensor(c.operands[v]);
         const int64_t at = base(frame, c.operands[v], round);
         if (at < 0 || at + count > from.elements())
-            fail(Status::InputDataError, "op '%s' (While): an operand of a product at %lld of %lld elements",
-                 command().name.c_str(), asLong(at), asLong(from.elements()));
+            fail(Status::InputDataError,
+                 "op '%s' (While): a product reads %lld elements from %lld on, its operand has %lld",
+                 command().name.c_str(), asLong(count), asLong(at), asLong(from.elements()));
         return frame.data<const float>(from) + at;
     }
     // Element (i, j) of the product is stored at i times stride 0 and j times stride 2.

@@ -10,8 +10,8 @@ void Resizer::plan(const Kernels& kernels, const Command& interp) {
     const Shape &x = interp.inputs[0]->shape, &y = interp.outputs[0]->shape;
     const int rank = x.rank();
     if (rank < 2 || rank > 5 || y.rank() != rank)
-        fail(Status::ComputeSizeError, "%s: cannot resize %s to %s", interp.name.c_str(), x.text().c_str(),
-             y.text().c_str());
+        fail(Status::ComputeSizeError, "%s: a tensor of shape %s cannot be resized to %s", interp.name.c_str(),
+             x.text().c_str(), y.text().c_str());
     for (int i = 0; i < 3; ++i) {
         const int axis = rank == 5 ? 2 + i : 1 + i;
         const bool used = axis >= 2 && axis < rank;

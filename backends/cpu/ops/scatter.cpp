@@ -92,10 +92,10 @@ class ScatterElementsExecution final : public ScatterBase {
         const auto* indices = inData<int32_t>(frame, 1);
         const int64_t count = in(1).elements();
         const int64_t extent = out().shape[p.axis];
-        ElementWalk walk(in(1).shape, out().shape, p.axis);
-        for (int64_t i = 0; i < count; ++i, walk.next()) {
+        ElementIterator element(in(1).shape, out().shape, p.axis);
+        for (int64_t i = 0; i < count; ++i, element.next()) {
             const int64_t place = placeOnAxis(command().name, indices[i], i, extent);
-            apply(frame, in(2), i, walk.at(place), 1, p.reduction);
+            apply(frame, in(2), i, element.at(place), 1, p.reduction);
         }
     }
 };

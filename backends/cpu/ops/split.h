@@ -23,7 +23,7 @@ void forElements(ThreadPool& pool, int64_t elements, Body&& body) {
     forRows(pool, elements, 1, body);
 }
 
-// Returns the elements of the storage of a tensor, padding lanes included.
+// Returns the number of elements in the storage of a tensor, padding lanes included.
 inline int64_t storageElements(const Operand& tensor) {
     return tensor.storageBytes() / static_cast<int64_t>(elementBytes(tensor.type));
 }

@@ -33,7 +33,8 @@ class StorageChange final : public Execution {
 
 constexpr int64_t kSquare = 8;
 
-// Transposes eight rows of eight bytes: halves, quarters and bytes of the rows are exchanged in turn.
+// Transposes eight rows of eight bytes: halves, quarters and bytes of the rows are exchanged in turn, as in Warren,
+// Hacker's Delight, "Transposing a Bit Matrix", with bytes in place of bits.
 void transposeSquare(const uint8_t* from, int64_t fromStep, uint8_t* to, int64_t toStep) {
     uint64_t rows[kSquare];
     for (int i = 0; i < kSquare; ++i) std::memcpy(rows + i, from + i * fromStep, kSquare);

@@ -91,11 +91,12 @@ class SvdExecution final : public CommandExecution {
         }
     }
 
-    // Makes two columns orthogonal; returns false when they already are. `least`: a squared norm that counts as 0.
-    bool turn(const Work& work, int64_t p, int64_t q, double least) const noexcept {
+    // Makes two columns orthogonal; returns false when they already are. `zero`: the largest squared norm that counts
+    // as 0.
+    bool turn(const Work& work, int64_t p, int64_t q, double zero) const noexcept {
         double *const a = column(work, p), *const b = column(work, q);
         const double aa = dot(a, a, rows_), bb = dot(b, b, rows_), ab = dot(a, b, rows_);
-        if (aa <= least || bb <= least || std::abs(ab) <= kSmall * std::sqrt(aa) * std::sqrt(bb)) return false;
+        if (aa <= zero || bb <= zero || std::abs(ab) <= kSmall * std::sqrt(aa) * std::sqrt(bb)) return false;
         const double zeta = (bb - aa) / (2 * ab);
         const double tangent = std::copysign(1.0, zeta) / (std::abs(zeta) + std::hypot(1.0, zeta));
         const double cosine = 1 / std::hypot(1.0, tangent), sine = cosine * tangent;
@@ -107,12 +108,12 @@ class SvdExecution final : public CommandExecution {
     // Divides columns by their norms. Columns whose value is 0 become unit vectors orthogonal to the ones before, or 0
     // if there are already as many as rows.
     void makeUnit(const Work& work) const noexcept {
-        const double least = work.w[work.order[0]] * kSmall * static_cast<double>(std::max(rows_, columns_));
+        const double zero = work.w[work.order[0]] * kSmall * static_cast<double>(std::max(rows_, columns_));
         int64_t candidate = 0;
         for (int64_t i = 0; i < columns_; ++i) {
             double* const u = column(work, work.order[i]);
             double& value = work.w[work.order[i]];
-            if (value > least && i < rows_) {
+            if (value > zero && i < rows_) {
                 for (int64_t r = 0; r < rows_; ++r) u[r] /= value;
                 continue;
             }
@@ -124,7 +125,8 @@ class SvdExecution final : public CommandExecution {
         }
     }
 
-    // Axis vectors that the columns before nearly span remain so: no candidate is tried twice.
+    // Replaces a column by an axis vector made orthogonal to the columns before. A vector that those nearly span is
+    // skipped for good, because later columns only add to their span.
     void complete(const Work& work, int64_t i, int64_t& candidate) const noexcept {
         double* const u = column(work, work.order[i]);
         for (; candidate < rows_; ++candidate) {

@@ -20,7 +20,7 @@ class ElementAccess : public CommandExecution {
     using CommandExecution::CommandExecution;
     void prepare() override {
         list_ = flow().list;
-        if (!list_) fail(Status::Internal, "op '%s': a sequence without shapes", command().name.c_str());
+        if (!list_) fail(Status::Internal, "op '%s': the shapes of the sequence are not known", command().name.c_str());
     }
 
   protected:
@@ -31,7 +31,7 @@ class ElementAccess : public CommandExecution {
     }
     int64_t bytes(int64_t elements) const { return elements * static_cast<int64_t>(elementBytes(out().type)); }
     [[noreturn]] void failIndex(int64_t index) const {
-        fail(Status::InputDataError, "op '%s': element %lld of a sequence of %lld", command().name.c_str(),
+        fail(Status::InputDataError, "op '%s': element %lld is outside of a sequence of %lld", command().name.c_str(),
              asLong(index), asLong(list_->size()));
     }
     static void copy(char* to, const char* from, int64_t bytes) {
@@ -57,7 +57,8 @@ class WriteElement final : public ElementAccess {
     void prepare() override {
         ElementAccess::prepare();
         result_ = out().list;
-        if (!result_) fail(Status::Internal, "op '%s': a sequence without shapes", command().name.c_str());
+        if (!result_)
+            fail(Status::Internal, "op '%s': the shapes of the sequence are not known", command().name.c_str());
     }
     uint32_t inPlaceInputs(size_t) const override { return *list_ == *result_ ? 1u << 3 : 0; }
     void run(const Frame& frame) const override {

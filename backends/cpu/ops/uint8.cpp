@@ -55,14 +55,14 @@ class CodePool final : public CodeExecution {
         const int64_t top = oy * y_.stride - y_.begin, left = ox * x_.stride - x_.begin;
         const int64_t y0 = std::max<int64_t>(top, 0), y1 = std::min<int64_t>(top + y_.kernel, y_.in);
         const int64_t x0 = std::max<int64_t>(left, 0), x1 = std::min<int64_t>(left + x_.kernel, x_.in);
-        int64_t sum = 0, most = 0;
+        int64_t sum = 0, largest = 0;
         for (int64_t y = y0; y < y1; ++y)
             for (int64_t x = x0; x < x1; ++x) {
                 sum += source[y * x_.in + x];
-                most = std::max<int64_t>(most, source[y * x_.in + x]);
+                largest = std::max<int64_t>(largest, source[y * x_.in + x]);
             }
         const int64_t count = y1 > y0 && x1 > x0 ? (y1 - y0) * (x1 - x0) : 1;
-        return clampCode(p.range, p.window.average ? (sum + count / 2) / count : most);
+        return clampCode(p.range, p.window.average ? (sum + count / 2) / count : largest);
     }
 
     PoolAxis y_, x_;
@@ -114,12 +114,12 @@ class CodeSoftmax final : public CodeExecution {
                 const int64_t at = row / inner * length * inner + row % inner;
                 const uint8_t* x = inData<uint8_t>(frame, 0) + at;
                 uint8_t* y = outData<uint8_t>(frame) + at;
-                uint8_t most = 0;
-                for (int64_t i = 0; i < length; ++i) most = std::max(most, x[i * inner]);
+                uint8_t largest = 0;
+                for (int64_t i = 0; i < length; ++i) largest = std::max(largest, x[i * inner]);
                 float sum = 0;
-                for (int64_t i = 0; i < length; ++i) sum += powers[static_cast<size_t>(most - x[i * inner])];
+                for (int64_t i = 0; i < length; ++i) sum += powers[static_cast<size_t>(largest - x[i * inner])];
                 for (int64_t i = 0; i < length; ++i) {
-                    const float part = powers[static_cast<size_t>(most - x[i * inner])] / sum;
+                    const float part = powers[static_cast<size_t>(largest - x[i * inner])] / sum;
                     y[i * inner] = static_cast<uint8_t>(std::min(std::round(part * 256), 255.0f));
                 }
             }

@@ -40,15 +40,15 @@ SliceStack chooseStack(const Kernels& kernels, const Conv3dParams& p, const Conv
     stack.outPitch = ceilDiv(apart, stride);
     stack.pitch = stack.outPitch * stride;
     constexpr int64_t kMaxRows = 128;
-    double least = 0;
+    double minCycles = 0;
     int64_t best = 1;
     for (stack.slices = 1; stack.slices <= w.out[0] && (stack.slices == 1 || stack.outRows(w) <= kMaxRows);
          stack.slices *= 2) {
         const ConvShape shape = stackShape(p, w, stack, p.kernel[0], name);
         for (const ConvCandidate& candidate : convCandidates(kernels, shape, options)) {
             const double runs = static_cast<double>(ceilDiv(w.out[0], stack.slices));
-            if (!candidate.chosen || (stack.slices > 1 && candidate.cycles * runs >= least)) continue;
-            least = candidate.cycles * runs;
+            if (!candidate.chosen || (stack.slices > 1 && candidate.cycles * runs >= minCycles)) continue;
+            minCycles = candidate.cycles * runs;
             best = stack.slices;
         }
     }
@@ -60,7 +60,8 @@ ConvShape stackShape(const Conv3dParams& p, const Conv3dWindow& w, const SliceSt
                      const char* name) {
     const int64_t channels = checkedMul(taps, w.ic, name);
     if (channels > std::numeric_limits<int>::max() / 2)
-        fail(Status::Overflow, "%s: %lld taps of %lld channels", name, asLong(taps), asLong(w.ic));
+        fail(Status::Overflow, "%s has %lld taps of %lld channels, at most %d in all are possible", name, asLong(taps),
+             asLong(w.ic), std::numeric_limits<int>::max() / 2);
     ConvShape s;
     s.batch = 1, s.ic = toInt(channels), s.oc = toInt(w.oc);
     s.ih = toInt(stack.inRows(w)), s.iw = toInt(w.in[2]);

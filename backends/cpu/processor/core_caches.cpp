@@ -12,10 +12,10 @@ namespace mnnc {
 namespace {
 
 constexpr unsigned kIntelLeaf = 4, kAmdLeaf = 0x8000001d;
-constexpr unsigned kData = 1, kUnified = 3;  // types of caches; 0: there is no further one
+constexpr unsigned kData = 1, kUnified = 3;  // types of caches; 0 ends the list
 constexpr unsigned kMaxCaches = 16;
 
-// Leaf 7 of Intel's manual, EDX bit 15: cores of several kinds.
+// Returns bit 15 of EDX of leaf 7 (Intel's manual): the CPU has cores of several kinds.
 bool isHybrid() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 15 & 1);

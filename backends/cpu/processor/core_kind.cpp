@@ -18,11 +18,11 @@ namespace {
 constexpr int kPartBits = 12;
 
 // Returns the beginning of a file; empty where it cannot be read.
-std::string beginning(const std::string& path, size_t most) {
-    std::string text(most, '\0');
+std::string beginning(const std::string& path, size_t maxBytes) {
+    std::string text(maxBytes, '\0');
     std::FILE* file = os::openStream(path.c_str(), "r");
     if (!file) return {};
-    text.resize(std::fread(text.data(), 1, most, file));
+    text.resize(std::fread(text.data(), 1, maxBytes, file));
     std::fclose(file);
     return text;
 }

@@ -30,8 +30,8 @@ std::vector<DescribedCore> describedCores(std::string_view cpuinfo);
 // Reads the caches of a processor from the kernel's description in `folder`, /sys/devices/system/cpu.
 CoreCaches describedCaches(const std::string& folder, int processor);
 
-// Returns the core with the largest second level cache, of those the largest first level cache, of those the greatest
-// part.
+// Returns the core with the largest second level cache; among equal ones the largest first level cache decides, then
+// the greatest part.
 CoreKind largestCore(const std::vector<CoreKind>& kinds);
 
 }  // namespace mnnc

@@ -15,7 +15,7 @@ namespace mnnc {
 namespace {
 
 // The answers of CPUID, and the registers that the system saves. __builtin_cpu_supports() knows as much with GCC, but
-// the helper that Zig's compiler links for it says of each feature that it is missing.
+// the helper that Zig's compiler links for it reports every feature as missing.
 struct X86Words {
     unsigned c1 = 0, b7 = 0, c7 = 0, d7 = 0, a71 = 0;
     unsigned saved = 0;
@@ -53,12 +53,12 @@ CpuFeatures readCpuFeatures() noexcept {
     f.avx512Vbmi = f.avx512 && (words.c7 >> 1 & 1);
     f.avx512Bf16 = f.avx512 && (words.a71 >> 5 & 1);
     f.avxVnni = f.avx2 && (words.a71 >> 4 & 1);
-    f.amxInt8 = f.avx512 && (words.d7 >> 24 & 3) == 3;  // with its registers
+    f.amxInt8 = f.avx512 && (words.d7 >> 24 & 3) == 3;  // AMX-TILE and AMX-INT8
 #elif defined(__aarch64__) || defined(__ARM_NEON)
     f.neon = true;
 #endif
 #if defined(__aarch64__)
-    // Bits of the kernel's interface: ASIMDDP, FPHP and ASIMDHP; I8MM and BF16.
+    // Bits of Linux' HWCAP: ASIMDDP, FPHP and ASIMDHP; of HWCAP2: I8MM and BF16.
     const auto [capabilities, more] = os::armCapabilities();
     f.dotProd = capabilities >> 20 & 1;
     f.fp16 = (capabilities >> 9 & 1) && (capabilities >> 10 & 1);
@@ -70,7 +70,7 @@ CpuFeatures readCpuFeatures() noexcept {
 
 }  // namespace
 
-// In a virtual machine each CPUID leaves it, which takes microseconds.
+// The features are read once, because CPUID leaves a virtual machine, which takes microseconds.
 CpuFeatures detectCpuFeatures() {
     static const CpuFeatures features = readCpuFeatures();
     return features;

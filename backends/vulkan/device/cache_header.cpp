@@ -51,7 +51,8 @@ CacheHeader headerFor(const CacheContent& content, const DeviceInfo& info) {
     return header;
 }
 
-// The header that Vulkan prescribes has: length, version 1, vendor, device, UUID.
+// Returns whether the driver's bytes begin with the header that Vulkan prescribes (length, version 1, vendor, device,
+// UUID), for this device.
 bool driverHeaderFits(std::span<const uint8_t> bytes, const DeviceInfo& info) {
     uint32_t words[4];
     if (bytes.size() < sizeof words + VK_UUID_SIZE) return false;

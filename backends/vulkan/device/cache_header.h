@@ -18,7 +18,7 @@ struct CacheContent {
 
 std::vector<uint8_t> storedCache(const CacheContent& content, const DeviceInfo& info);
 
-// Returns nothing when the bytes are rejected.
+// Returns std::nullopt when the bytes are rejected.
 std::optional<CacheContent> cacheContent(std::span<const uint8_t> bytes, const DeviceInfo& info);
 
 }  // namespace mnnc::vulkan

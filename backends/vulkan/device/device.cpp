@@ -131,7 +131,7 @@ Counters& Device::counters() noexcept {
     return counters;
 }
 
-void Device::fallen(VkResult result, const char* call) {
+void Device::failCall(VkResult result, const char* call) {
     if (result == VK_ERROR_DEVICE_LOST) lost_ = true;
     check(result, call);
     fail(Status::DriverError, "%s failed", call);
@@ -148,7 +148,7 @@ void Device::submit(std::span<const VkCommandBuffer> buffers, VkFence fence) {
         const QueueUse queue(*this);
         result = api_.vkQueueSubmit(queue_, 1, &submit, fence);
     }
-    if (result != VK_SUCCESS) fallen(result, "vkQueueSubmit");
+    if (result != VK_SUCCESS) failCall(result, "vkQueueSubmit");
     count(Count::Submits, 1);
 }
 
@@ -171,7 +171,7 @@ bool Device::wait(VkFence fence, int64_t nanoseconds) {
         const QueueUse queue(*this);
         if (api_.vkQueueWaitIdle(queue_) != VK_SUCCESS) lost_ = true;
     }
-    fallen(result, "vkWaitForFences");
+    failCall(result, "vkWaitForFences");
 }
 
 void Device::requireUsable() const {

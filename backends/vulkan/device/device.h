@@ -53,8 +53,8 @@ class Device {
     VkDevice handle() const noexcept { return handle_; }
     const VolkDeviceTable& api() const noexcept { return api_; }
     bool ofHost() const noexcept { return host_ != nullptr; }
-    // Whether memory can be imported from and exported as file descriptors, because the device was made with the
-    // extension for that.
+    // Returns whether memory can be imported from and exported as file descriptors, because the device was made with
+    // the extension for that.
     bool descriptors() const noexcept { return info_.descriptors && api_.vkGetMemoryFdKHR; }
     VolkDeviceTable& apiForTests() noexcept { return api_; }  // fault injection
     MemoryPool& memory() noexcept { return memory_; }
@@ -70,13 +70,13 @@ class Device {
 
     // Throws BadState in a forked child, DeviceLost after a loss.
     void requireUsable() const;
-    // Whether Vulkan can be called: not in a forked child.
+    // Returns whether Vulkan can be called: not in a forked child.
     bool usable() const noexcept;
     bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
     void count(Count kind, int64_t change) noexcept {
         counters()[static_cast<size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
     }
-    // The counts of the whole process: when a device is destroyed, its objects must be, too.
+    // Returns the counts of the whole process: when a device is destroyed, its objects must be, too.
     static Counters& counters() noexcept;
 
   private:
@@ -84,7 +84,8 @@ class Device {
     explicit Device(std::shared_ptr<const HostVulkan> host);
     void create();
     class QueueUse;
-    [[noreturn]] void fallen(VkResult result, const char* call);
+    // Throws the error of a failed call, after noting a lost device.
+    [[noreturn]] void failCall(VkResult result, const char* call);
 
     const std::shared_ptr<const HostVulkan> host_;  // null: the VkDevice is the library's
     const std::shared_ptr<Instance> instance_;      // null: the VkInstance is the host's

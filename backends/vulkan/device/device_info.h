@@ -23,7 +23,7 @@ struct DeviceInfo {
     uint32_t timestampBits = 0;  // of the queue family; 0: it has no clock
     bool storage16 = false;      // 16-bit storage buffers
     bool float16 = false;        // fp16 arithmetic
-    bool descriptors = false;    // memory of buffers can come from, and become, file descriptors
+    bool descriptors = false;    // memory of buffers can be imported from and exported as file descriptors
     uint32_t subgroupSize = 1;
     VkSubgroupFeatureFlags subgroupOperations = 0;  // in compute shaders
     VkPhysicalDeviceLimits limits{};

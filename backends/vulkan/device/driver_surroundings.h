@@ -1,4 +1,4 @@
-// The surroundings that decide which Vulkan devices a process finds, read without loading a driver.
+// The state of the system on which the Vulkan loader's list of devices depends, read without loading a driver.
 #pragma once
 #include <cstdint>
 

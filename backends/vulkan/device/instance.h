@@ -33,7 +33,7 @@ class Instance {
     // fits.
     size_t choose(const std::string& wanted, bool software) const;
 
-    // The number of messages of the validation layer since the process started.
+    // Returns the number of messages of the validation layer since the process started.
     static uint64_t validationMessages() noexcept;
 
   private:

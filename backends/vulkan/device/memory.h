@@ -45,7 +45,7 @@ class Block : public DeviceBlock {
     int64_t bytes() const noexcept { return bytes_; }
     // The memory of the buffer, from its beginning on; without a handle where the host bound it.
     const BoundMemory& memory() const noexcept { return memory_; }
-    // Whether the host, or another device, may use the memory, too.
+    // Returns whether the host, or another device, may use the memory, too.
     virtual bool shared() const noexcept { return false; }
     // A number that no other block has or had.
     uint64_t serial() const noexcept { return serial_; }

@@ -83,8 +83,9 @@ VkShaderModule PipelineFactory::module(const std::string& shader) {
 const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers,
                                      const std::vector<uint32_t>& constants) {
     if (buffers > kMaxBuffers || constants.empty())
-        fail(Status::Internal, "shader '%s' with %u buffers and %zu constants", shader.c_str(), buffers,
-             constants.size());
+        fail(Status::Internal,
+             "shader '%s' has %u buffers (at most %u are possible) and %zu constants (at least 1 is needed)",
+             shader.c_str(), buffers, kMaxBuffers, constants.size());
     device_.requireUsable();
     const std::lock_guard lock(mutex_);
     const Key key{shader, buffers, constants};
@@ -118,7 +119,7 @@ std::vector<uint8_t> PipelineFactory::cache() const {
     device_.requireUsable();
     std::vector<uint8_t> blob;
     {
-        const std::lock_guard lock(mutex_);  // pipelines and merges change it
+        const std::lock_guard lock(mutex_);  // new pipelines and merges change the cache
         size_t bytes = 0;
         check(device_.api().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, nullptr),
               "vkGetPipelineCacheData");

@@ -87,7 +87,7 @@ void Recorder::begin(VkCommandBuffer buffer) {
 
 void Recorder::end(bool last) {
     // The writes of the device become visible to the host, once the fence is signalled, and to later submissions.
-    if (last) showToQueue();
+    if (last) makeVisibleToQueue();
     check(device_.api().vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
     device_.count(Count::Recordings, 1);
     buffer_ = VK_NULL_HANDLE;
@@ -105,7 +105,7 @@ void Recorder::waitForQueue() {
     hazards_.clear();
 }
 
-void Recorder::showToQueue() {
+void Recorder::makeVisibleToQueue() {
     barrier({VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT},
             {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT,
              VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT});
@@ -122,8 +122,9 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
                         int64_t groups) {
     if (groups <= 0) return;
     if (bindings.size() != pipeline.buffers || push.size_bytes() + 8 > kMaxPushBytes || groups > INT32_MAX)
-        fail(Status::Internal, "a dispatch with %zu buffers, %zu push bytes and %lld groups", bindings.size(),
-             push.size_bytes(), asLong(groups));
+        fail(Status::Internal,
+             "a dispatch has %zu buffers (%u are needed), %zu push bytes (at most %u) and %lld groups (at most %d)",
+             bindings.size(), pipeline.buffers, push.size_bytes(), kMaxPushBytes - 8, asLong(groups), INT32_MAX);
     const VolkDeviceTable& api = device_.api();
     const VkDescriptorSet set = sets_.make(pipeline, bindings);
     uint32_t words[kMaxPushBytes / 4] = {static_cast<uint32_t>(groups), 0};
@@ -142,8 +143,9 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
     }
 }
 
-// Groups beyond the limit of an axis are folded into y and z; kernels ignore the numbers that are too large then.
-// Groups beyond the limit of all axes become further dispatches.
+// Groups beyond the limit of an axis are folded into y and z. Surplus groups of the folding return at once; with
+// `exact` there are none, because the groups from `end` on belong to another part of the dispatch. Groups beyond the
+// limit of all axes become further dispatches.
 void Recorder::dispatchGroups(int64_t first, int64_t end, bool exact, std::span<const Binding> bindings,
                               const Pipeline& pipeline, std::span<uint32_t> words) {
     const VolkDeviceTable& api = device_.api();

@@ -38,7 +38,7 @@ class DescriptorSets {
 // The ranges that were accessed since the last barrier that covers them.
 class Hazards {
   public:
-    // Whether an access conflicts with one that is not yet followed by a barrier.
+    // Returns whether an access conflicts with one that is not yet followed by a barrier.
     bool conflicts(const Binding& access) const;
     void note(const Binding& access);
     void clear() noexcept { touched_.clear(); }
@@ -76,11 +76,12 @@ class Recorder {
     // From now on dispatches are recorded into these pieces, in place of begin() and end(). Each waits for all earlier
     // work of the queue, and all later work sees its results.
     void usePieces(DispatchPieces& pieces) noexcept { pieces_ = &pieces; }
-    // Everything recorded from here on waits for what was recorded before.
+    // Everything recorded from here on waits for everything recorded before.
     void separate();
-    // The same between the commands recorded here and all other work of the queue, of any kind.
+    // Everything recorded from here on waits for all earlier work of the queue, of any kind.
     void waitForQueue();
-    void showToQueue();
+    // All later work of the queue, of any kind, and the host see the results of what was recorded before.
+    void makeVisibleToQueue();
 
     // Records `groups` work groups in total; `push` has the kernel's own words, which follow the two of the recorder.
     void dispatch(const Pipeline& pipeline, std::span<const Binding> bindings, std::span<const uint32_t> push,

@@ -16,7 +16,7 @@ struct ShaderCode {
 
 std::span<const ShaderCode> embeddedShaders() noexcept;  // sorted by name
 
-// The SPIR-V code.
+// Returns the SPIR-V code.
 std::vector<uint32_t> unpackShader(const ShaderCode& code);
 
 }  // namespace mnnc::vulkan

@@ -71,7 +71,7 @@ struct ExternalMemory {
         device->api().vkGetBufferMemoryRequirements(device->handle(), buffer, &needs);
         return needs;
     }
-    // `how`: the structure that makes it an import or exportable memory.
+    // `how`: the structure that makes the allocation an import, or exportable.
     VkResult allocate(const void* how, VkDeviceSize bytes, uint32_t type) {
         const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, how, bytes, type};
         VkDeviceMemory made = VK_NULL_HANDLE;
@@ -105,8 +105,7 @@ class ExternalBlock final : public Block {
 void requireHandles(const Device& device) {
     if (!device.ofHost())
         fail(Status::NotSupported,
-             "the VkDevice of the session is the library's own, which the host has no handles of: a runtime "
-             "over the "
+             "the VkDevice of the session is the library's own, and the host has no handles of it; a runtime over the "
              "host's VkDevice, or memory shared by a file descriptor, is needed");
 }
 
@@ -119,7 +118,7 @@ void requireDescriptors(const Device& device) {
 
 // Checks that the contents lie inside something that has `size` bytes.
 void requireInside(const SharedBuffer& buffer, const Device& device, uint64_t size, const char* what) {
-    if (buffer.bytes == 0) fail(Status::InvalidValue, "bytes is 0");
+    if (buffer.bytes == 0) fail(Status::InvalidValue, "bytes is 0, at least 1 is needed");
     const uint64_t alignment = std::max<uint64_t>(device.info().limits.minStorageBufferOffsetAlignment, sizeof(float));
     if (buffer.offset % alignment != 0)
         fail(Status::InvalidValue, "offset is %llu, the device needs a multiple of %llu",

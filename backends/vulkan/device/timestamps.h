@@ -13,7 +13,7 @@ namespace mnnc::vulkan {
 
 class Timestamps {
   public:
-    // Whether the queue of the device has a clock.
+    // Returns whether the queue of the device has a clock.
     static bool supported(const Device& device) { return device.info().timestampBits > 0; }
     // The device must support them. Throws Error.
     Timestamps(std::shared_ptr<Device> device, uint32_t points);

@@ -12,7 +12,7 @@ void append(std::vector<uint8_t>& bytes, const void* data, size_t count) {
     bytes.insert(bytes.end(), begin, begin + count);
 }
 
-// Removes a number from the front; returns nothing when there are too few bytes.
+// Removes a number from the front; returns std::nullopt when there are too few bytes.
 std::optional<uint32_t> takeNumber(std::span<const uint8_t>& bytes) {
     uint32_t number = 0;
     if (bytes.size() < sizeof number) return std::nullopt;

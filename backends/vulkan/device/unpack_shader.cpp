@@ -1,3 +1,4 @@
+// Restores the words of a shader, which are stored without their leading zero bytes, behind a table of their lengths.
 #include "backends/vulkan/device/shaders.h"
 
 namespace mnnc::vulkan {

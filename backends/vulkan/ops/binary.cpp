@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr int kOuterAxes = 5;  // outside the innermost one: what the push constants hold
+constexpr int kOuterAxes = 5;  // outside of the innermost one; the push constants hold as many
 
 // Returns whether the operand has one value per channel (and perhaps per batch) of `big`: [1 or N, C, 1, 1, ...] or [C,
 // 1, 1, ...].
@@ -120,7 +120,7 @@ class Binary final : public VulkanExecution {
     }
 
   private:
-    // Whether an operand with one value per channel has separate values for each batch.
+    // Returns whether an operand with one value per channel has separate values for each batch.
     bool perBatch() const {
         const Shape& shape = command_.outputs[0]->shape;
         for (size_t i = 0; i < 2; ++i) {

@@ -264,8 +264,8 @@ class ConvGemm final : public ConvExecution {
         const Tile& tile = kTiles[tileIndex];
         const double invocations = invocationsOf(tile), enough = enoughInvocations(integrated);
         if (invocations >= enough / 2) return 1;
-        const int64_t most = ceilDiv(depth(), tile.depth()) / kStepsPerSlice;
-        return std::clamp<int64_t>(std::min(most, static_cast<int64_t>(enough / invocations)), 1, kMaxSlices);
+        const int64_t maxSlices = ceilDiv(depth(), tile.depth()) / kStepsPerSlice;
+        return std::clamp<int64_t>(std::min(maxSlices, static_cast<int64_t>(enough / invocations)), 1, kMaxSlices);
     }
 
     TilePlan planOf(size_t tileIndex, int64_t slices, bool integrated) const {

@@ -32,15 +32,15 @@ class Upload final : public Conversion {
 
 }  // namespace
 
-// Whether both storages have the same order. Single elements of whole channel quads have the same order packed and
-// row-major.
+// Returns whether both storages have the same order. Single elements of whole channel quads have the same order packed
+// and row-major.
 bool Conversion::alike() const {
     return from_.channelBlock == to_.channelBlock ||
            (packed().plane() == 1 && packed().shape.at(1) % kChannelBlock == 0);
 }
 
-// Whether the host's side ends within a quad. The rest of that quad must not be touched, so the side is treated as
-// row-major with one pixel, whose channels are all elements.
+// Returns whether the host's side ends within a quad. The rest of that quad must not be touched, so the side is treated
+// as row-major with one pixel, whose channels are all elements.
 bool Conversion::hasRest() const {
     return alike() && !(from_.onDevice && to_.onDevice) && to_.elements() % kChannelBlock != 0;
 }

@@ -26,12 +26,12 @@ struct ConvGeometry {
     int64_t groupIn, groupOut;  // channels of one group
     int64_t taps;
 
-    // Whether every group begins and ends with a block, or there is one group.
+    // Returns whether every group begins and ends with a block, or there is one group.
     bool hasAlignedGroups() const {
         return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0);
     }
     bool isDepthwise() const { return w.groups > 1 && w.groups == w.ic && w.groups == w.oc; }
-    // Whether there is a single tap, which reads the place of its output.
+    // Returns whether there is a single tap, which reads the place of its output.
     bool isPointwise() const {
         return taps == 1 && strideY == 1 && strideX == 1 && w.padTop == 0 && w.padLeft == 0 && w.oh == w.ih &&
                w.ow == w.iw;
@@ -74,8 +74,8 @@ std::unique_ptr<Execution> makeConvVector(VulkanBackend& backend, const Command&
 std::unique_ptr<Execution> makeConvDepthwise(VulkanBackend& backend, const Command& command);
 std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command& command);
 
-// Whether the kernel for fully connected layers takes the convolution: there are few pixels, and sums are over input
-// channels alone.
+// Returns whether the kernel for fully connected layers takes the convolution: there are few pixels, and sums are over
+// input channels alone.
 bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c);
 
 // The form of weights that stay codes on the device (conv_weights.glsl).
@@ -89,8 +89,8 @@ struct ConvCodes {
         return {static_cast<uint32_t>(pieces), static_cast<uint32_t>(pieceBlocks), minima, halfBytes};
     }
 };
-// Returns nothing where the kernels compute with floats: the memory mode requires it, the weights are no codes, or the
-// pieces of an output channel do not begin and end with input blocks.
+// Returns std::nullopt where the kernels compute with floats: the memory mode requires it, the weights are no codes, or
+// the pieces of an output channel do not begin and end with input blocks.
 std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c, const Command& command);
 
 // The weights of the products: [group][tap][input block][4][output quad][4], the taps of a transposed convolution
@@ -110,7 +110,7 @@ class ConvGemmWeights {
     std::vector<Slice> prepare(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
     // Returns the biases in 32 bits, followed by the scales and minima that turn codes into weights.
     VulkanBackend::WeightsPtr bias(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
-    // The name of a kernel, with "_q8" behind it where it reads codes, and the constants of the codes.
+    // Returns the name of a kernel, with "_q8" behind it where it reads codes; addConstants() adds their constants.
     std::string shader(const char* kernel) const { return codes_ ? std::string(kernel) + "_q8" : kernel; }
     bool halfBytes() const { return codes_ && codes_->halfBytes; }
     void addConstants(std::vector<uint32_t>& constants) const {

@@ -27,7 +27,7 @@ struct Geometry {
         : w(volumeWindowOf(command)), groupIn(w.ic / w.groups), groupOut(w.oc / w.groups) {
         for (const int extent : command.paramsAs<Conv3dParams>().kernel) taps *= extent;
     }
-    // Whether every group begins and ends with a block, or there is one group.
+    // Returns whether every group begins and ends with a block, or there is one group.
     bool aligned() const { return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0); }
     int64_t depthBlocks() const { return ceilDiv(groupIn, kChannelBlock); }
     int64_t quads() const { return ceilDiv(groupOut, kChannelBlock); }

@@ -47,8 +47,8 @@ class KeptAttention final : public VulkanExecution {
         while (queries_ < kMaxQueries && queries_ < rows) queries_ *= 2;
         blocks_ = ceilDiv(rows, queries_);
         slotBytes_ = slotBytes(backend(), form_);
-        const int64_t most = std::max<int64_t>(backend().limits().storageRange / slotBytes_, 1);
-        slots_ = std::min(std::clamp<int64_t>(kEnoughGroups / (blocks_ * form_.keyHeads), 1, kMaxSlots), most);
+        const int64_t bindable = std::max<int64_t>(backend().limits().storageRange / slotBytes_, 1);
+        slots_ = std::min(std::clamp<int64_t>(kEnoughGroups / (blocks_ * form_.keyHeads), 1, kMaxSlots), bindable);
         requestScratch(checkedMul(slots_, slotBytes_, command_.name.c_str()));
         auto kind = MaskKind::None;
         if (form_.masked) kind = command_.inputs[3]->onDevice ? MaskKind::Elements : MaskKind::Floats;
@@ -111,9 +111,9 @@ bool supportsKeptAttention(const VulkanBackend& backend, const Command& command,
     if (limits.storageBuffers < kPageBuffers || limits.groupInvocations < kLocal || limits.sharedMemory < kSharedBytes)
         return refuse(reason, "the device has too few buffers, invocations or bytes of shared memory for the kernel");
     const KeptForm kept{form.tensor, form.keyHeads, form.depth, form.valueDepth, 0};
-    const int64_t most = std::min<int64_t>(limits.storageRange, INT32_MAX) / static_cast<int64_t>(sizeof(float));
-    if (kept.rowElements() > most / kKeptPageRows ||
-        int64_t{form.rows} * form.heads > most / (int64_t{form.valueDepth} + 2))
+    const int64_t maxFloats = std::min<int64_t>(limits.storageRange, INT32_MAX) / static_cast<int64_t>(sizeof(float));
+    if (kept.rowElements() > maxFloats / kKeptPageRows ||
+        int64_t{form.rows} * form.heads > maxFloats / (int64_t{form.valueDepth} + 2))
         return refuse(
             reason,
             format("a page of its keys and values, or its sums, exceed what the device binds at once (%lld bytes)",

@@ -32,7 +32,7 @@ struct Cut {
         // The rounds for a list: visiting all scores, selecting its end, sorting it. The rounds for a block: comparing
         // its boxes with those that are kept and with one another, and the decision.
         const int64_t ofList = 10 * ceilDiv(p.boxes, int64_t{local}) + 8 * 300 + 55 * (kList / local + 1);
-        const int64_t ofBlock = ceilDiv(p.most, int64_t{local / block}) + p.most / block + 8 * int64_t{block};
+        const int64_t ofBlock = ceilDiv(p.maxKept, int64_t{local / block}) + p.maxKept / block + 8 * int64_t{block};
         const int64_t blocks = std::min<int64_t>((kMaxRounds - ofList) / ofBlock, kList / block);
         length = std::max<int64_t>(blocks, 0) * block;
     }
@@ -61,12 +61,12 @@ class NmsSearch final : public VulkanExecution {
                               {{boxes, recorder.reads(*command_.inputs[1]), limitOr(3), limitOr(4),
                                 recorder.scratch(0, keptBytes(), true), recorder.writes(*command_.outputs[1]),
                                 recorder.scratch(endsOffset(), groups() * 8, true)}},
-                              Push().u(params_.boxes, params_.classes, params_.most, cut_.length, begin == 0),
+                              Push().u(params_.boxes, params_.classes, params_.maxKept, cut_.length, begin == 0),
                               groups());
         recorder.dispatch(*list_,
                           {{recorder.scratch(0, keptBytes(), false), recorder.reads(*command_.outputs[1]),
                             recorder.writes(*command_.outputs[0])}},
-                          Push().u(params_.most), groups());
+                          Push().u(params_.maxKept), groups());
     }
 
   private:
@@ -89,7 +89,7 @@ bool supportsNms(const VulkanBackend& backend, const Command& command, std::stri
     if (!p) return refuse(reason, "the host has the numbers of the boxes and makes the rows of them");
     if (command.inputs[0]->empty() || command.inputs[1]->empty() || command.outputs[0]->empty())
         return refuse(reason, "the Vulkan kernel takes boxes and scores, and keeps boxes");
-    if (p->batch * p->classes > kMaxGroups || p->boxes > kMaxBoxes || p->boxes * p->most > kMaxComparisons)
+    if (p->batch * p->classes > kMaxGroups || p->boxes > kMaxBoxes || p->boxes * p->maxKept > kMaxComparisons)
         return refuse(
             reason,
             format("the Vulkan kernel takes up to %lld pictures and classes, %lld boxes, and %lld comparisons of "

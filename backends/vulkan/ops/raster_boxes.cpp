@@ -81,7 +81,7 @@ struct ChannelView {
     }
 };
 
-// Converts a stride of whole channels to one of quads; nothing when quads would not stay quads.
+// Converts a stride of whole channels to one of quads; std::nullopt when quads would not stay quads.
 std::optional<int64_t> quadStride(int64_t channels, const Side& side) {
     if (side.channels % kLanes == 0) return channels % kLanes ? std::nullopt : std::optional(channels / kLanes);
     if (channels % side.channels) return std::nullopt;

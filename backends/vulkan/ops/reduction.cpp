@@ -52,7 +52,7 @@ class Reduction final : public VulkanExecution {
     const Operand& input() const { return *command_.inputs[0]; }
 
     void planPlain() {
-        // The axes as alternating runs of kept and reduced ones.
+        // Collects the axes as alternating runs of kept and reduced ones.
         std::vector<std::pair<int64_t, bool>> runs;
         const Shape& shape = input().shape;
         for (int axis = 0; axis < shape.rank(); ++axis) {

@@ -9,7 +9,7 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int64_t kSmallGroup = 64, kLargeGroup = 256;
-constexpr int64_t kSharedMemory = 16384;  // every device has them
+constexpr int64_t kSharedMemory = 16384;  // every device has this much (Vulkan specification, "Required Limits")
 
 }  // namespace
 

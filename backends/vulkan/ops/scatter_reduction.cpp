@@ -63,7 +63,8 @@ class ScatterReduction final : public VulkanExecution {
     int64_t listBytes() const { return roundUp(capacity_ * kEntryBytes, 16); }
     Binding list(const FrameRecorder& recorder, bool write) const { return recorder.scratch(0, listBytes(), write); }
 
-    // A bitonic sort: first blocks, then runs of twice the length until one is left.
+    // Records a bitonic sort (Batcher, "Sorting networks and their applications", 1968): first blocks, then runs of
+    // twice the length until one is left.
     void encodeSort(FrameRecorder& recorder) const {
         const int64_t blocks = capacity_ / block_;
         recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(2, block_), blocks);

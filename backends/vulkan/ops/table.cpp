@@ -1,3 +1,4 @@
+// Finds an operator in the tables of all families.
 #include "backends/vulkan/ops/table.h"
 
 #include "backends/vulkan/ops/families.h"

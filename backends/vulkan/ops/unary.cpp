@@ -1,4 +1,4 @@
-// UnaryOp on the device: float32 in any storage, and the int32 codes the CPU has.
+// UnaryOp on the device: float32 in any storage, and the int32 codes that the CPU has.
 #include "backends/vulkan/ops/unary.h"
 
 #include "backends/vulkan/ops/checks.h"

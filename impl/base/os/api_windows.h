@@ -16,8 +16,8 @@
 
 namespace mnnc::os {
 
-// A UTF-8 path as UTF-16. An invalid path, or one for which there is no memory, becomes an empty one, which no file
-// has.
+// Converts a UTF-8 path to UTF-16. An invalid path, or one for which there is no memory, becomes an empty one, which
+// no file has.
 class WidePath {
   public:
     explicit WidePath(const char* path) noexcept {
@@ -46,17 +46,17 @@ struct HandleCloser {
         if (handle != INVALID_HANDLE_VALUE) CloseHandle(handle);
     }
 };
-// Null or INVALID_HANDLE_VALUE, depending on the function, where it could not be made.
+// Is null or INVALID_HANDLE_VALUE, depending on the function, where the handle could not be made.
 using OwnHandle = std::unique_ptr<void, HandleCloser>;
 
 constexpr uint64_t joined(DWORD high, DWORD low) noexcept {
     return uint64_t{high} << 32 | low;
 }
 
-// Times count 100 nanoseconds since 1601.
+// Windows counts time in units of 100 nanoseconds since 1601.
 constexpr int64_t nanosecondsOf(uint64_t time) noexcept {
-    constexpr uint64_t kSince1601 = 116'444'736'000'000'000;
-    return static_cast<int64_t>(time - kSince1601) * 100;
+    constexpr uint64_t kUnixEpoch = 116'444'736'000'000'000;  // the time at the beginning of 1970
+    return static_cast<int64_t>(time - kUnixEpoch) * 100;
 }
 constexpr int64_t nanosecondsOf(const FILETIME& time) noexcept {
     return nanosecondsOf(joined(time.dwHighDateTime, time.dwLowDateTime));

@@ -1,5 +1,5 @@
-// Files as the system gives them. Paths are UTF-8. A call that fails returns false, null or a negative number, and
-// lastError() says why until the next call.
+// Opens, reads, maps, moves and lists files. Paths are UTF-8. A call that fails returns false, null or a negative
+// number, and lastError() returns the reason until the next call.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,22 +11,22 @@
 namespace mnnc::os {
 
 int lastError() noexcept;
-// A sentence of the system; safe to call from several threads.
+// Returns the system's sentence for an error. Safe to call from several threads.
 std::string errorText(int error);
 // Whether the error says that there is no such file.
 bool saysMissing(int error) noexcept;
 // Whether the error says that there is no memory.
 bool saysNoMemory(int error) noexcept;
 
-// The facts that a system has of an open file; the parts after `bytes` reveal a change.
+// The state of an open file. A change of the file changes a field after `kind`.
 struct FileFacts {
     enum class Kind { Regular, Folder, Other };
     Kind kind = Kind::Other;
     int64_t bytes = 0;
     std::array<uint64_t, 2> identity{};  // the file system, and the file in it
-    uint64_t links = 0;
-    int64_t modified = 0;  // in nanoseconds since 1970
-    int64_t changed = 0;   // the same; adding a link changes it, too
+    uint64_t links = 0;                  // paths of the file
+    int64_t modified = 0;                // when its bytes changed, in nanoseconds since 1970
+    int64_t changed = 0;                 // when its bytes, rights or number of links changed
 };
 
 // A file that is open for reading. Its path may be removed, or taken by another file, meanwhile.
@@ -37,7 +37,7 @@ class InputFile {
     InputFile& operator=(const InputFile&) = delete;
     ~InputFile();
 
-    // Does not wait for a pipe to be written. What is opened may be a folder or a device.
+    // Does not wait for the writer of a pipe. The path may name a folder or a device.
     bool open(const char* path) noexcept;
     bool facts(FileFacts& facts) const noexcept;
     // Returns how many bytes were read: 0 at the end, below 0 after a failure. Safe to call from several threads.
@@ -50,15 +50,15 @@ class InputFile {
 };
 
 void unmapFile(void* mapping, size_t bytes) noexcept;
-// Takes the pages of a mapped file out of memory; a later read gets them back from the file.
+// Removes pages of a mapped file from memory; a later access reads them from the file again.
 void dropPages(void* begin, size_t bytes) noexcept;
 
-// Nanoseconds since 1970, of the clock that gives files their times. INT64_MAX when it cannot be read.
+// Returns nanoseconds since 1970 by the clock from which files get their times; INT64_MAX when it cannot be read.
 int64_t fileClock() noexcept;
 
 // Like fopen(); a child process does not inherit the file.
 std::FILE* openStream(const char* path, const char* mode) noexcept;
-// Moves a file to a path, on which it replaces another one; Windows refuses that while the other one is open.
+// Moves a file to a path, and replaces a file that is there. Windows refuses this while that file is open.
 bool renameFile(const char* from, const char* to) noexcept;
 bool removeFile(const char* path) noexcept;
 

@@ -59,7 +59,7 @@ int lastError() noexcept {
     return errno;
 }
 
-// std::strerror is not thread-safe, this function is.
+// std::strerror is not thread-safe.
 std::string errorText(int error) {
     return std::generic_category().message(error);
 }

@@ -49,7 +49,7 @@ InputFile::~InputFile() {
     if (handle_ != -1) CloseHandle(handleOf(handle_));
 }
 
-// FILE_FLAG_BACKUP_SEMANTICS opens folders, too, which are then recognised.
+// FILE_FLAG_BACKUP_SEMANTICS opens folders, too; facts() recognises them.
 bool InputFile::open(const char* path) noexcept {
     const HANDLE handle = CreateFileW(WidePath(path).get(), GENERIC_READ, kShareAll, nullptr, OPEN_EXISTING,
                                       FILE_FLAG_BACKUP_SEMANTICS, nullptr);
@@ -95,7 +95,7 @@ void unmapFile(void* mapping, size_t) noexcept {
     if (mapping) UnmapViewOfFile(mapping);
 }
 
-// Unlocking pages that are not locked takes them out of the working set.
+// Unlocking pages that are not locked removes them from the working set.
 void dropPages(void* begin, size_t bytes) noexcept {
     VirtualUnlock(begin, bytes);
 }

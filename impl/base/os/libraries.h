@@ -8,7 +8,7 @@ namespace mnnc::os {
 // The file name of the Vulkan loader.
 extern const char* const kVulkanLoader;
 
-// The paths of the dynamic libraries that are loaded now and have one of these functions.
+// Returns the paths of the dynamic libraries that are loaded now and have one of these functions.
 std::vector<std::string> librariesWith(const std::vector<const char*>& functions);
 // Keeps a loaded library until the process ends.
 void keepLoaded(const std::string& path) noexcept;

@@ -1,4 +1,4 @@
-// Dynamic libraries of macOS. It is compiled as a check and has never run.
+// Dynamic libraries of macOS. This file is compiled as a check and has never run.
 #include <mach-o/dyld.h>
 
 #include <cstdint>

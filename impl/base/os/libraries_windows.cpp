@@ -1,10 +1,10 @@
-// Dynamic libraries of Windows. It has no file descriptors that name memory.
+// Dynamic libraries of Windows, which has no file descriptors for memory.
 #include "base/os/libraries.h"
 
 #include <algorithm>
 
 #include "base/os/api_windows.h"
-// It needs the names of windows.h.
+// psapi.h needs the names of windows.h.
 #include <psapi.h>
 
 namespace mnnc::os {

@@ -5,7 +5,7 @@
 
 namespace mnnc::os {
 
-// The paths of the dynamic libraries that are loaded now, without those that have no file.
+// Returns the paths of the dynamic libraries that are loaded now and have a file.
 std::vector<std::string> loadedLibraries();
 
 }  // namespace mnnc::os

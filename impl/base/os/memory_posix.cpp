@@ -18,7 +18,7 @@ void releaseMemory(void* memory, size_t bytes) noexcept {
     if (memory) ::munmap(memory, bytes);
 }
 
-// The system gives a page when it is touched.
+// The system allocates a page when it is touched.
 bool useMemory(void*, size_t) noexcept {
     return true;
 }

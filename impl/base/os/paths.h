@@ -1,5 +1,5 @@
-// Paths of std::filesystem, from and to UTF-8 (a narrow string of its own means another thing on some systems), and
-// names that the system takes.
+// Converts paths of std::filesystem from and to UTF-8 (its own narrow strings have another encoding on some systems),
+// and makes names that the system accepts.
 #pragma once
 #include <exception>
 #include <filesystem>

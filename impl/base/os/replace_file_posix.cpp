@@ -85,8 +85,8 @@ class Replacement {
 
     void write(const uint8_t* data, size_t bytes) {
         // A write beyond the limit on file sizes raises a signal that ends the process.
-        rlimit most{};
-        if (getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes > most.rlim_cur) {
+        rlimit limit{};
+        if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
             errno = EFBIG;
             require(false);
         }
@@ -102,7 +102,7 @@ class Replacement {
     void commit() {
         if (target_.exists) inherit();
         const int result = uninterrupted([&] { return fsync(file_.fd); });
-        // Some file systems do not implement it.
+        // Some file systems do not implement fsync().
         require(result == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP);
         // A close() that a signal interrupts has closed the descriptor.
         require(close(std::exchange(file_.fd, -1)) == 0 || errno == EINTR);

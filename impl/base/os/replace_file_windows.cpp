@@ -22,7 +22,7 @@ struct Refusal {
     throw Refusal{result, "cannot write '" + path + "': " + why};
 }
 
-// Returns the path of the regular file that is to be replaced: behind a symbolic link it is another one.
+// Returns the path of the regular file to replace; for a symbolic link, that of its target.
 std::string targetOf(const std::string& path) {
     if (path.empty()) refuse(Replaced::NotOpened, path, "its name is empty");
     const DWORD attributes = GetFileAttributesW(WidePath(path.c_str()).get());

@@ -16,7 +16,7 @@ std::vector<std::string> utf8Arguments(int count, char** arguments);
 bool isTerminal(std::FILE* file) noexcept;
 // The width of a terminal; 0 where it is not known.
 int terminalColumns(std::FILE* file) noexcept;
-// From now on the bytes of this file are passed on as they are: no line end becomes another one.
+// Makes a file pass all bytes unchanged, without converting line ends.
 void passBytes(std::FILE* file) noexcept;
 // When a user interrupts the process, this text is written to standard error before the process ends. The text must
 // live until then.
@@ -26,20 +26,20 @@ void writeWhenInterrupted(const char* text);
 std::vector<std::string> matchingPaths(const std::string& pattern);
 
 struct ProgramRun {
-    enum class End { Exited, Failed, Missing, TooLong };  // Failed: `reason` says why it could not be run
+    enum class End { Exited, Failed, Missing, TooLong };  // Failed: see `reason`
     End end = End::Failed;
     std::string reason;
-    int exitCode = -1;  // below 0: a signal ended it
+    int exitCode = -1;  // below 0: a signal ended the program
     std::string output, errors;
 };
-// Runs a program, which is looked for where the system looks for programs, without a shell.
+// Runs a program, which is searched for as the system searches for programs, without a shell.
 ProgramRun runProgram(const std::vector<std::string>& arguments, const std::string& input, int seconds);
 
 struct ChildRun {
     bool isChild = false;  // this process is the child, which goes on
     int exitCode = 1;      // of the child that has ended
-    int signal = 0;        // what ended it; 0: it exited
-    std::string failure;   // no child could be made, for this reason; else empty
+    int signal = 0;        // that ended the child; 0: it exited
+    std::string failure;   // why no child could be made; empty: there was one
 };
 // Continues the program in a child process that has further variables in its environment. The parent passes the child's
 // standard error to a function, and returns when the child has ended. Must be called early, before there are threads.

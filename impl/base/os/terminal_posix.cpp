@@ -47,7 +47,7 @@ std::string contentOf(std::FILE* file) {
     return content;
 }
 
-// Waits for the process and says how it ended.
+// Waits for the process and records how it ended.
 void awaitProgram(pid_t child, int seconds, ProgramRun& run) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     for (int status = 0;;) {
@@ -151,13 +151,13 @@ ChildRun continueInChild(const std::vector<std::pair<const char*, const char*>>&
     ChildRun run;
     int ends[2];
     if (::pipe(ends) != 0) {
-        run.failure = "no pipe: " + errorText(errno);
+        run.failure = "cannot create a pipe: " + errorText(errno);
         return run;
     }
     std::fflush(nullptr);
     const pid_t child = ::fork();
     if (child < 0) {
-        run.failure = "no process: " + errorText(errno);
+        run.failure = "cannot create a process: " + errorText(errno);
         return run;
     }
     if (child == 0) {

@@ -9,7 +9,7 @@
 
 #include "base/os/api_windows.h"
 #include "base/os/files.h"
-// It needs the names of windows.h.
+// shellapi.h needs the names of windows.h.
 #include <shellapi.h>
 
 namespace mnnc::os {
@@ -50,7 +50,7 @@ std::string contentOf(HANDLE file) {
     return content;
 }
 
-// The arguments as one line, from which the C runtime of the program makes them again.
+// Joins the arguments into one line, which the C runtime of the program splits again.
 std::wstring commandLine(const std::vector<std::string>& arguments) {
     std::wstring line;
     for (const std::string& argument : arguments) {
@@ -81,7 +81,7 @@ std::vector<std::string> utf8Arguments(int count, char** arguments) {
     return result;
 }
 
-// A console shows the control sequences of terminals, and UTF-8, when it is asked to.
+// A console interprets control sequences and UTF-8 only on request.
 bool isTerminal(std::FILE* file) noexcept {
     DWORD mode = 0;
     const auto console = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file)));
@@ -165,7 +165,7 @@ ProgramRun runProgram(const std::vector<std::string>& arguments, const std::stri
     return run;
 }
 
-// There is no fork(): the program starts again with the same arguments, and a variable says that it is the child.
+// Windows has no fork(): the program starts again with the same arguments, and a variable says that it is the child.
 ChildRun continueInChild(const std::vector<std::pair<const char*, const char*>>& variables,
                          const std::function<void(const char* text, size_t bytes)>& errors) {
     constexpr const wchar_t* kMark = L"MNN_TOOL_IS_CHILD";
@@ -177,7 +177,7 @@ ChildRun continueInChild(const std::vector<std::pair<const char*, const char*>>&
     SECURITY_ATTRIBUTES attributes = inheritable();
     HANDLE from = nullptr, to = nullptr;
     if (!CreatePipe(&from, &to, &attributes, 0)) {
-        run.failure = "no pipe: " + errorText(lastError());
+        run.failure = "cannot create a pipe: " + errorText(lastError());
         return run;
     }
     const OwnHandle reading(from);
@@ -197,7 +197,7 @@ ChildRun continueInChild(const std::vector<std::pair<const char*, const char*>>&
     start.hStdError = to;
     PROCESS_INFORMATION made{};
     if (!CreateProcessW(program, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &start, &made)) {
-        run.failure = "no process: " + errorText(lastError());
+        run.failure = "cannot create a process: " + errorText(lastError());
         return run;
     }
     const OwnHandle process(made.hProcess), thread(made.hThread);

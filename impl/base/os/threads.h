@@ -11,7 +11,7 @@ namespace mnnc::os {
 
 using ThreadHandle = std::thread::native_handle_type;
 
-// Differs in a child of fork(). A system without fork() gives the same number always.
+// Returns a number that differs in a child of fork(); always the same one on a system without fork().
 int processNumber() noexcept;
 // Variables of the environment ("NAME=VALUE"), and numbers for the user of the process.
 std::vector<std::string> environmentVariables();
@@ -32,13 +32,13 @@ class SignalsBlocked {
 
 struct UsableCore {
     int number = 0;
-    int64_t speed = 0;  // to compare cores of one machine; 0: the system does not say it
+    int64_t speed = 0;  // to compare cores of one machine; 0: unknown
 };
-// The cores that the process may use. Empty: the system does not say it, or binds no threads.
+// Returns the cores that the process may use. Empty: they are unknown, or the system binds no threads.
 std::vector<UsableCore> usableCores();
 // Returns false where the system does not allow it, or cannot bind threads.
 bool placeThread(ThreadHandle thread, const std::vector<int>& cores) noexcept;
-// The number of cores of the machine that work now; 0 or less where the system does not say.
+// Returns the number of cores of the machine that are online; 0 or less: unknown.
 int onlineCores() noexcept;
 
 // sleepWhile() sleeps while the number is `seen`; wakeAll() wakes all threads that sleep on the number.
@@ -46,7 +46,7 @@ int onlineCores() noexcept;
 void sleepWhile(const std::atomic<int>& number, int seen) noexcept;
 void wakeAll(std::atomic<int>& number) noexcept;
 
-// The features of an Arm core as the Linux kernel has them in AT_HWCAP and AT_HWCAP2; zeros elsewhere.
+// The features of an Arm core as Linux reports them in AT_HWCAP and AT_HWCAP2; zeros on other systems.
 struct ArmCapabilities {
     unsigned long first = 0, second = 0;
 };

@@ -53,7 +53,8 @@ ArmCapabilities armCapabilities() noexcept {
 
 bool allowMatrixUnit() noexcept {
 #if defined(__x86_64__)
-    constexpr int kRequestPermission = 0x1023, kTileRegisters = 18;  // of <asm/prctl.h>, which may be older
+    // ARCH_REQ_XCOMP_PERM of <asm/prctl.h>, which old systems lack, and the state component XTILEDATA.
+    constexpr int kRequestPermission = 0x1023, kTileRegisters = 18;
     return ::syscall(SYS_arch_prctl, kRequestPermission, kTileRegisters) == 0;
 #else
     return false;

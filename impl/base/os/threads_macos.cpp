@@ -1,4 +1,4 @@
-// The environment, cores and features of processors of macOS. It is compiled as a check and has never run.
+// The environment, cores and features of processors of macOS. This file is compiled as a check and has never run.
 #include "base/os/threads.h"
 
 #include <crt_externs.h>

@@ -9,7 +9,7 @@
 
 namespace mnnc::os {
 
-// There is no fork().
+// Windows has no fork().
 int processNumber() noexcept {
     return 1;
 }
@@ -48,7 +48,7 @@ struct CpuSet {
     DWORD64 allocation;
 };
 
-// The efficiency class of each core of the first group, by its number; empty where Windows does not say it.
+// Returns the efficiency class of each core of the first group, by its number; empty where it is unknown.
 std::vector<int64_t> coreClasses() {
     std::vector<int64_t> classes;
     using Function = BOOL(WINAPI*)(void*, ULONG, ULONG*, HANDLE, ULONG);
@@ -72,7 +72,7 @@ std::vector<int64_t> coreClasses() {
     return classes;
 }
 
-// The handle that libc++ has of a thread is that of Windows, libstdc++ has one of winpthreads.
+// The native handle of a thread is one of Windows with libc++, and one of winpthreads with libstdc++.
 [[maybe_unused]] HANDLE handleOfThread(HANDLE thread) noexcept {
     return thread;
 }
@@ -119,7 +119,7 @@ ArmCapabilities armCapabilities() noexcept {
     return {};
 }
 
-// Not tried there.
+// The request was not tried on Windows.
 bool allowMatrixUnit() noexcept {
     return false;
 }

@@ -1,4 +1,4 @@
-"""Arrays as members of a case."""
+"""Writes arrays as members of a case."""
 import io
 
 import numpy as np

@@ -47,8 +47,8 @@ wire::OpParameter parameterOf(const Row& row, Random& random) {
 }
 
 // Returns a count that the format allows, seldom one less or more; no more than eight.
-size_t countNear(size_t least, size_t most, Random& random) {
-    size_t count = least + random.below(std::min<size_t>(most - least, random.oneIn(3) ? 8 : 1) + 1);
+size_t countNear(size_t minCount, size_t maxCount, Random& random) {
+    size_t count = minCount + random.below(std::min<size_t>(maxCount - minCount, random.oneIn(3) ? 8 : 1) + 1);
     if (random.oneIn(48)) ++count;
     if (random.oneIn(48) && count > 0) --count;
     return count;

@@ -1,4 +1,4 @@
-// Both pages: their data, and elements. Words of the model come into the page as text alone, never as HTML.
+// Shared by both pages: reads the data and adds elements. Words of the model enter a page as text only, never as HTML.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -14,7 +14,7 @@ function add(parent, tag, attributes = {}, text = undefined) {
   return parent.appendChild(setAttributes(document.createElement(tag), attributes, text));
 }
 
-// An element of SVG in one.
+// Adds an SVG element to an SVG element.
 function draw(parent, tag, attributes = {}, text = undefined) {
   return parent.appendChild(setAttributes(document.createElementNS(parent.namespaceURI, tag), attributes, text));
 }

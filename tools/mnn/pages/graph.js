@@ -1,4 +1,4 @@
-// The page of 'mnn graph': draws the graphs, and shows what is asked for.
+// The page of 'mnn graph': draws the graphs, and shows the details of the operator that is chosen.
 const LINE = 14, MARGIN = 24, LONGEST = 40;
 const picture = byId("picture"), allBoxes = [];
 
@@ -39,7 +39,7 @@ function drawBox(parent, box, place) {
   allBoxes.push(box);
 }
 
-// Returns its size; its boxes know where they are in it.
+// Draws a graph and returns its size. Its boxes get their places in it.
 function drawGraph(parent, graph) {
   for (const box of graph.boxes) {
     box.lines = linesOf(box);
@@ -62,7 +62,7 @@ function drawGraph(parent, graph) {
   return layout;
 }
 
-// The main graph, and the others in a column on its right, each in a frame.
+// Draws the main graph, and the others in a column on its right, each in a frame.
 function drawAll() {
   const marker = draw(draw(picture, "defs"), "marker",
     {id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto"});
@@ -106,13 +106,13 @@ function show(x, y, width, height) {
   picture.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
 }
 
-// No larger than a pixel and a half for a unit.
+// Shows all graphs, with at most 1.5 pixels for a unit.
 function showWhole() {
   const width = Math.max(size.width + 2 * MARGIN, picture.clientWidth / 1.5);
   show((size.width - width) / 2, -MARGIN, width, Math.max(size.height + 2 * MARGIN, picture.clientHeight / 1.5));
 }
 
-// A net that would be too small to read begins at its first operator.
+// Shows all graphs or, where they would be too small to read, the first operator.
 function showBeginning() {
   showWhole();
   if (unit() < 2.5 || !allBoxes.length) return;
@@ -120,7 +120,7 @@ function showBeginning() {
   show(allBoxes[0].x - width / 2, allBoxes[0].y - height / 4, width, height);
 }
 
-// Units of the picture for a pixel.
+// Returns how many units of the picture a pixel covers.
 function unit() {
   return Math.max(view.width / picture.clientWidth, view.height / picture.clientHeight) || 1;
 }

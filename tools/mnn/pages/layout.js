@@ -1,8 +1,9 @@
-// Places the boxes of a graph in layers: every edge leads down. Boxes have sizes {w, h}; edges have numbers of boxes
-// {from, to}. Gives boxes {x, y} (their middle), edges their points, and the size of all.
-const GAP_X = 18, GAP_Y = 46, MOST_BENDS = 30000;
+// Places the boxes of a graph in layers, so that every edge leads down (after Sugiyama, Tagawa and Toda, 1981). Boxes
+// have sizes {w, h}; edges have numbers of boxes {from, to}. Returns {x, y}, the middle, of each box, the points of each
+// edge, and the size of the graph.
+const GAP_X = 18, GAP_Y = 46, MAX_BENDS = 30000;
 
-// Edges turned so that no cycle is left: those that lead back in a walk through the graph.
+// Returns the edges without cycles: those that lead back in a depth-first search are reversed.
 function withoutCycles(count, edges) {
   const next = Array.from({length: count}, () => []);
   edges.forEach((edge, i) => next[edge.from].push(i));
@@ -29,7 +30,7 @@ function withoutCycles(count, edges) {
   return edges.map((edge, i) => turned.has(i) ? {from: edge.to, to: edge.from} : {from: edge.from, to: edge.to});
 }
 
-// The layer of each box: below all that lead to it, and what nothing leads to right above its first reader.
+// Returns the layer of each box: below its producers; a box without producers lies right above its first consumer.
 function layersOf(count, edges) {
   const next = Array.from({length: count}, () => []), open = new Int32Array(count), layer = new Int32Array(count);
   for (const edge of edges) {
@@ -48,7 +49,8 @@ function layersOf(count, edges) {
   return layer;
 }
 
-// Places as close to the wanted ones as their distances allow, by least squares: neighbours in each other's way move as one.
+// Returns the places that are closest to the wanted ones by least squares and keep the distances (pool adjacent
+// violators): neighbours that would be too close move as one block.
 function spread(wanted, distances) {
   const blocks = [];
   let offset = 0;
@@ -75,7 +77,7 @@ function layOut(boxes, edges) {
   const count = boxes.length;
   if (!count) return {places: [], paths: [], width: 0, height: 0};
   const down = withoutCycles(count, edges), layer = Array.from(layersOf(count, down));
-  // Long edges get a bend in each layer between.
+  // Long edges get a bend in each layer that they cross.
   const width = boxes.map((box) => box.w), height = boxes.map((box) => box.h);
   const above = boxes.map(() => []), below = boxes.map(() => []), chains = [];
   let bends = 0;
@@ -86,7 +88,7 @@ function layOut(boxes, edges) {
   };
   for (const edge of down) {
     const chain = [edge.from];
-    for (let at = layer[edge.from] + 1; bends <= MOST_BENDS && at < layer[edge.to]; at++) {
+    for (let at = layer[edge.from] + 1; bends <= MAX_BENDS && at < layer[edge.to]; at++) {
       const bend = width.push(4) - 1;
       height.push(0);
       layer.push(at);
@@ -102,7 +104,7 @@ function layOut(boxes, edges) {
   const rows = Array.from({length: Math.max(...layer) + 1}, () => []);
   layer.forEach((at, i) => rows[at].push(i));
   const mean = (list, of, otherwise) => list.length ? list.reduce((sum, i) => sum + of[i], 0) / list.length : otherwise;
-  // Fewer crossings: each row is sorted by the middle of its neighbours, downwards and upwards in turn.
+  // To avoid crossings, each row is sorted by the mean place of its neighbours, downwards and upwards in turn.
   const order = new Array(width.length).fill(0);
   const number = (row) => row.forEach((i, k) => { order[i] = k; });
   rows.forEach(number);

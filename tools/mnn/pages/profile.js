@@ -10,7 +10,7 @@ const algorithmOf = (op) => [op.type, op.algorithm].filter(Boolean).join(" ");
 const wordsOf = (op) => `${algorithmOf(op)} ${op.name}: ${op.ms.toFixed(3)} ms on ${op.backend}, ${op.shapes}`;
 data.ops.forEach((op, i) => { op.number = i + 1; });
 
-// A lane for each backend.
+// Draws the last run, with a lane for each backend.
 function drawTimeline(zoom) {
   const lanes = [...new Set(data.ops.map((op) => op.backend))];
   const end = Math.max(...data.ops.map((op) => op.begin + op.last), 1e-6);

@@ -89,8 +89,8 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
     return g;
 }
 
-// It accepts only where "direct" or "deconvolution" is the implementation before it: the cycles of others are not
-// comparable.
+// Accepts a shape only where "direct" or "deconvolution" is chosen among the implementations before it, because the
+// cycles of others are not comparable.
 bool acceptsClipped(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     if (options.srcNchw || options.algorithm != ConvAlgorithm::Auto || s.kh * s.kw == 1 || roundsToBf16(k, s, options))
         return false;

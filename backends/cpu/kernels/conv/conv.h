@@ -35,12 +35,12 @@ class ConvPlan : public ConvPlanBase {
     // read.
     virtual bool addsInPlace() const { return true; }
 
-    // Abilities; null where the plan lacks one.
+    // Abilities of the plan: each is null where the plan lacks it.
     //
     // A plan has exactly one of these two packers: for float weights, or for weights that stay quantised.
     virtual const FloatWeightPacker* floatPacker() const { return nullptr; }
     virtual const QuantizedWeightPacker* quantizedPacker() const { return nullptr; }
-    // Only a plan that was made with ConvOptions::byRows has it.
+    // Only a plan that was made with ConvOptions::byRows can be fed by rows.
     virtual const RowFedConv* rowFed() const { return nullptr; }
     virtual const TileableConv* tileable() const { return nullptr; }
 
@@ -73,7 +73,7 @@ struct ConvOptions {
     bool lowMemory = false;     // float weights are not stored in a larger form
     bool byRows = false;        // plan for RowFedConv, where the algorithm supports it
     bool packedInRuns = false;  // weights are packed in each run, which allocates nothing
-    // Where outputs and residuals lie, or null. Read while the plan is made, and only where
+    // Where outputs and residuals lie, or null. They are read while the plan is made, and only where
     // ConvImplementation::storesPhases is set. A phase has whole blocks of channels; the bias has those of one phase.
     const OutputPhases* phases = nullptr;
     WeightQuantization quantization;  // the form of weights that stay quantised where the algorithm allows it

@@ -4,9 +4,9 @@
 
 namespace mnnc {
 
-// The fewest terms of a sum for products of rounded numbers, bf16 or 16-bit integers. Short sums gain little, because
-// reading and writing bounds them, and lose much, because the rounding of the first layers affects the whole net.
-// Measured on nets with linear bottlenecks.
+// The minimum number of terms of a sum for products of rounded numbers, bf16 or 16-bit integers. Short sums gain
+// little, because reading and writing bounds them, and lose much, because the rounding of the first layers affects the
+// whole net. The number was measured on nets with linear bottlenecks.
 constexpr int kMinRoundedTerms = 97;
 
 // Returns whether each group's channels fill vectors, on both sides.
@@ -22,7 +22,7 @@ double withTraffic(const Kernels& k, double cycles, double bytes);
 
 // Returns the cycles to move `bytes` bytes of memory that are used in `pieces` pieces, one after another. The part of a
 // piece beyond twice the second level cache moves to or from the next level `times` times. A line that is written is
-// fetched first. Measured with up to 2048 channels.
+// fetched first. The rule was measured with up to 2048 channels.
 double spilledCycles(const Kernels& k, double bytes, int pieces, int times);
 
 // The work of products: `rows` rows of `columns` pixels with kernels of `taps` taps.

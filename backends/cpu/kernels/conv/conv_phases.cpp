@@ -20,7 +20,7 @@ std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
     std::vector<ConvPhase> phases;
     const int sh = transposed ? s.strideH : 1, sw = transposed ? s.strideW : 1;
     if (int64_t{std::min(sh, s.oh)} * std::min(sw, s.ow) > kMaxPhases)
-        fail(Status::NotSupported, "no deconvolution kernel does a stride of %dx%d", sh, sw);
+        fail(Status::NotSupported, "deconvolution has a stride of %dx%d, which no kernel supports", sh, sw);
     for (int py = 0; py < std::min(sh, s.oh); ++py) {
         for (int px = 0; px < std::min(sw, s.ow); ++px) {
             ConvPhase p{py, px, ceilDiv(s.oh - py, sh), ceilDiv(s.ow - px, sw), {}};
@@ -48,13 +48,14 @@ struct Band {
     int begin, count, first, end;
 };
 
-// The taps of an axis, equally far apart: the places that they read, relative to the output's position times the step.
+// The taps of an axis, which are equally far apart. `offset` is the place that the first one reads, relative to the
+// output's position times the step.
 struct TapLine {
     int count, offset, distance;
 };
 
-// Returns no bands when there are more than `most`.
-std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, size_t most) {
+// Returns no bands when there are more than `maxBands`.
+std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, size_t maxBands) {
     const int64_t distance = std::max<int64_t>(1, std::abs(int64_t{taps.distance}));
     std::vector<Band> out;
     for (int i = 0; i < outputs; ++i) {
@@ -76,7 +77,7 @@ std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, 
             ++out.back().count;
             continue;
         }
-        if (out.size() == most) return {};
+        if (out.size() == maxBands) return {};
         out.push_back({i, 1, first, end});
     }
     return out;
@@ -84,7 +85,7 @@ std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, 
 
 }  // namespace
 
-std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t most) {
+std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t maxRegions) {
     std::vector<TapRegion> regions;
     const std::vector<ConvPhase> phases = convPhases(s, transposed);
     for (size_t p = 0; p < phases.size(); ++p) {
@@ -96,10 +97,10 @@ std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t mo
         const TapLine down{wide ? taps / wide : 0, taps ? phase.taps[0].dy : 0,
                            wide < taps ? phase.taps[wide].dy - phase.taps[0].dy : 1};
         const TapLine across{wide, taps ? phase.taps[0].dx : 0, wide > 1 ? phase.taps[1].dx - phase.taps[0].dx : 1};
-        const std::vector<Band> rows = bands(phase.rows, s.ih, transposed ? 1 : s.strideH, down, most),
-                                columns = bands(phase.cols, s.iw, transposed ? 1 : s.strideW, across, most);
+        const std::vector<Band> rows = bands(phase.rows, s.ih, transposed ? 1 : s.strideH, down, maxRegions),
+                                columns = bands(phase.cols, s.iw, transposed ? 1 : s.strideW, across, maxRegions);
         if (rows.empty() || columns.empty()) return {};
-        if (rows.size() * columns.size() > most - regions.size()) return {};
+        if (rows.size() * columns.size() > maxRegions - regions.size()) return {};
         const size_t begin = regions.size();
         for (const Band& y : rows) {
             for (const Band& x : columns) {

@@ -30,8 +30,8 @@ struct TapRegion {
     int y, x, rows, cols;
     std::vector<int> taps;  // in the order of the phase
 };
-// Returns all regions, the largest of a phase first; none when there are more than `most`.
-std::vector<TapRegion> tapRegions(const ConvShape& shape, bool transposed, size_t most);
+// Returns all regions, the largest of a phase first; none when there are more than `maxRegions`.
+std::vector<TapRegion> tapRegions(const ConvShape& shape, bool transposed, size_t maxRegions);
 
 // The part of the map with a border that the taps of all phases read. Neighbouring outputs lie `stepY` and `stepX`
 // pixels of the source apart.

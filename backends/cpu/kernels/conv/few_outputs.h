@@ -5,9 +5,9 @@
 
 namespace mnnc {
 
-// Like PanelKernels, with these differences: `nb` counts outputs; w is [run][block of channels][output][P] with zeros
-// behind the last channel; dst, residual and bias begin with the first of these outputs. Weights are not prefetched.
-// The lanes of other outputs keep their values. `activate`: the function of UnaryKernels.
+// The product differs from that of PanelKernels: `nb` counts outputs; w is [run][block of channels][output][P] with
+// zeros behind the last channel; dst, residual and bias begin with the first of these outputs. Weights are not
+// prefetched. The lanes of other outputs keep their values. `activate` is the function of UnaryKernels.
 struct FewOutputsKernels {
     static constexpr int kMaxOutputs = 4;
     int maxRows[kMaxOutputs + 1];  // pixels of a tile

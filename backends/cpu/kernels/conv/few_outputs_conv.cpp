@@ -40,16 +40,16 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
         : k_(k), s_(s), icb_(ceilDiv(s.ic, k.lanes)), ocb_(ceilDiv(s.oc, k.lanes)) {
         const ConvPhase phase = convPhases(s, false)[0];
         for (TapRegion& region : tapRegions(s, false, kMaxPlaneRegions)) {
-            Walk walk{linesOf(region), 0, {}, {}};
+            PlannedRegion planned{linesOf(region), 0, {}, {}};
             for (const int tap : region.taps) {
                 const ptrdiff_t y = ptrdiff_t(region.y) * s.strideH + phase.taps[tap].dy,
                                 x = ptrdiff_t(region.x) * s.strideW + phase.taps[tap].dx;
-                walk.offsets.push_back((y * s.iw + x) * k.lanes);
+                planned.offsets.push_back((y * s.iw + x) * k.lanes);
             }
-            walk.dst = (ptrdiff_t(region.y) * s.ow + region.x) * k.lanes;
-            walk.taps = std::move(region.taps);
-            products_ += int64_t(walk.lines.count) * walk.lines.pieces;
-            walks_.push_back(std::move(walk));
+            planned.dst = (ptrdiff_t(region.y) * s.ow + region.x) * k.lanes;
+            planned.taps = std::move(region.taps);
+            products_ += int64_t(planned.lines.count) * planned.lines.pieces;
+            regions_.push_back(std::move(planned));
         }
     }
 
@@ -68,18 +68,18 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
             for (int64_t i = begin; i < end;) {
                 int64_t at = i % products_;
                 size_t w = 0;
-                const auto productsOf = [&] { return int64_t(walks_[w].lines.count) * walks_[w].lines.pieces; };
+                const auto productsOf = [&] { return int64_t(regions_[w].lines.count) * regions_[w].lines.pieces; };
                 for (; at >= productsOf(); ++w) at -= productsOf();
                 for (const int64_t last = std::min(productsOf(), at + end - i); at < last; ++at, ++i)
-                    runPiece(job, walks_[w], static_cast<int>(i / products_),
-                             static_cast<int>(at / walks_[w].lines.pieces),
-                             static_cast<int>(at % walks_[w].lines.pieces));
+                    runPiece(job, regions_[w], static_cast<int>(i / products_),
+                             static_cast<int>(at / regions_[w].lines.pieces),
+                             static_cast<int>(at % regions_[w].lines.pieces));
             }
         });
     }
 
   private:
-    struct Walk {
+    struct PlannedRegion {
         Lines lines;
         ptrdiff_t dst;
         std::vector<ptrdiff_t> offsets;  // of the taps, relative to the region's first pixel of the input
@@ -92,9 +92,9 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
         const PostOps& post;
     };
 
-    void runPiece(const Job& job, const Walk& walk, int n, int line, int piece) const {
+    void runPiece(const Job& job, const PlannedRegion& planned, int n, int line, int piece) const {
         const int P = k_.lanes;
-        const Lines& lines = walk.lines;
+        const Lines& lines = planned.lines;
         const ptrdiff_t plane = ptrdiff_t(s_.ih) * s_.iw * P;
         const ptrdiff_t right = ptrdiff_t(s_.strideW) * P, down = ptrdiff_t(s_.strideH) * s_.iw * P;
         const ptrdiff_t dstDown = ptrdiff_t(s_.ow) * P;
@@ -104,10 +104,10 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
         t.dstPixelStride = lines.columns ? dstDown : P;
         t.m = chunkBegin(lines.length, piece + 1, lines.pieces) - from;
         t.a = job.src + n * icb_ * plane + line * (lines.columns ? right : down) + from * t.pixelStride;
-        const ptrdiff_t at = walk.dst + line * (lines.columns ? ptrdiff_t(P) : dstDown) + from * t.dstPixelStride;
-        t.tapOffset = walk.offsets.data();
-        t.tapRun = walk.taps.data();
-        t.taps = static_cast<int>(walk.offsets.size());
+        const ptrdiff_t at = planned.dst + line * (lines.columns ? ptrdiff_t(P) : dstDown) + from * t.dstPixelStride;
+        t.tapOffset = planned.offsets.data();
+        t.tapRun = planned.taps.data();
+        t.taps = static_cast<int>(planned.offsets.size());
         t.fullBlocks = s_.ic / P;
         t.tail = s_.ic % P;
         t.blockStride = plane;
@@ -141,7 +141,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
     const Kernels& k_;
     const ConvShape s_;
     const int icb_, ocb_;
-    std::vector<Walk> walks_;
+    std::vector<PlannedRegion> regions_;
     int64_t products_ = 0;
 };
 

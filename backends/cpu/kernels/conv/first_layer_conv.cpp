@@ -23,11 +23,11 @@ struct PlaneGeometry : GemmGeometry {
 // Chooses enough strips for any number of threads: results do not depend on the number, but memory does.
 void placeStrips(const Kernels& k, const ConvShape& s, PlaneGeometry& g) {
     const int64_t row = int64_t(s.ic) * g.extent.width * int64_t(sizeof(float));
-    const int64_t most =
+    const int64_t maxRows =
         std::max(int64_t{1}, (k.costs->cache.firstLayerStrip / row - g.extent.tapRows) / s.strideH + 1);
-    constexpr int kLeastStrips = 32;
+    constexpr int kMinStrips = 32;
     const int strips =
-        std::max(ceilDiv(s.oh, static_cast<int>(std::min<int64_t>(most, s.oh))), std::min(s.oh, kLeastStrips));
+        std::max(ceilDiv(s.oh, static_cast<int>(std::min<int64_t>(maxRows, s.oh))), std::min(s.oh, kMinStrips));
     g.stripRows = ceilDiv(s.oh, strips);
     g.plane = ((g.stripRows - 1) * ptrdiff_t(s.strideH) + g.extent.tapRows) * g.extent.width;
     g.stripFloats = roundUpFloats(size_t(s.ic) * g.plane);

@@ -16,7 +16,7 @@ namespace {
 alignas(64) constexpr float kNoBias[4 * 16] = {};
 // Either the weights are read again for each part of the input, or the input is read again for each panel. An element
 // of the input takes this many times as long to read as a weight, because weights follow one another in memory.
-// Measured.
+// The factor was measured.
 constexpr double kPanelReads = 1.5;
 constexpr int64_t kMinPixelChunk = 36;  // pixels: fewer would leave tiles of products half empty
 

@@ -120,8 +120,8 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     const GemmGeometry geometry_;  // without the phases, which moved to weights_
 
   private:
-    // Returns whether each panel takes all outputs before the next one is read, although the cache does not hold the
-    // input: where that reads less than weights for each part of the input.
+    // Returns whether each panel computes all outputs before the next panel is read, although the cache does not hold
+    // the input. This pays where it reads less than reading the weights again for each part of the input.
     bool readsWeightsOnce() const;
     int lastLanes(int panel) const;
     void takeSlice(PanelArgs& args, const GemmPanel& panel, int first, int blocks) const;

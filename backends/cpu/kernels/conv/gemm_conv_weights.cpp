@@ -68,8 +68,8 @@ void GemmConvWeights::makePanels(int pixels) {
         panelBlocks_ = bestPanelBlocks(k_, pixels, ceilDiv(s_.oc / groups, P));
         if (quantized()) {  // the expanded panel stays in the second level cache
             const size_t block = size_t(dequant_.rows()) * P * elementBytes();
-            const auto most = static_cast<size_t>(k_.costs->cache.dequantizedPanel) / block;
-            panelBlocks_ = std::clamp(static_cast<int>(most), 1, panelBlocks_);
+            const auto maxBlocks = static_cast<size_t>(k_.costs->cache.dequantizedPanel) / block;
+            panelBlocks_ = std::clamp(static_cast<int>(maxBlocks), 1, panelBlocks_);
         }
     }
     eachGroupPanel(s_, groups, P, wholeGroups(), panelBlocks_,

@@ -52,8 +52,9 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
             slotFloats_ = inStride_ * bundle_ * icg_ + outStride_ * bundle_ * ocg_;
         };
         int pieces = taskCount(bundles_ * s_.batch, s_.oh, threads);
-        const auto most = static_cast<size_t>(k.costs->cache.groupedPlanes) / sizeof(float);
-        for (strip(pieces); slotFloats_ > most && pieces < s_.oh; strip(pieces)) pieces = std::min(s_.oh, pieces * 2);
+        const auto maxFloats = static_cast<size_t>(k.costs->cache.groupedPlanes) / sizeof(float);
+        for (strip(pieces); slotFloats_ > maxFloats && pieces < s_.oh; strip(pieces))
+            pieces = std::min(s_.oh, pieces * 2);
         for (int ky = 0; ky < s_.kh; ++ky)
             for (int kx = 0; kx < s_.kw; ++kx) {
                 const int y = ky * s_.dilateH, x = kx * s_.dilateW;
@@ -162,7 +163,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
         storeRows(job, out, n, group0 * ocg_, group1 * ocg_, row0, row1);
     }
 
-    // Fills the planes of channels [c0, c1), c0 a block's first, for output rows [row0, row1).
+    // Fills the planes of channels [c0, c1) for output rows [row0, row1). c0 is the first channel of a block.
     void fillPlanes(const float* src, float* planes, int n, int c0, int c1, int row0, int row1) const {
         const int P = k_.lanes, rows = row1 - row0 + (s_.kh - 1) * s_.dilateH / s_.strideH;
         std::memset(planes, 0, inStride_ * static_cast<size_t>(c1 - c0) * sizeof(float));

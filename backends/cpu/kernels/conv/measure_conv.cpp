@@ -13,7 +13,7 @@ namespace mnnc {
 namespace {
 
 constexpr int kRounds = 7, kMinRounds = 3;
-constexpr double kMaxMs = 300;  // after the least number of rounds
+constexpr double kMaxMs = 300;  // after the minimum number of rounds
 
 // The maps and the bias that all implementations share.
 struct Maps {
@@ -36,9 +36,9 @@ struct Maps {
 // One implementation, ready to run.
 class Runner {
   public:
-    Runner(const Kernels& k, const ConvShape& s, const ConvOptions& options, const ConvImplementation& way,
+    Runner(const Kernels& k, const ConvShape& s, const ConvOptions& options, const ConvImplementation& implementation,
            ThreadPool& pool)
-        : plan_(way.make(k, s, options)),
+        : plan_(implementation.make(k, s, options)),
           packed_(plan_->packedWeightBytes()),
           scratch_(plan_->scratchBytes(pool.threads())) {
         const size_t count = size_t(s.oc) * (s.ic / options.groups) * s.kh * s.kw;

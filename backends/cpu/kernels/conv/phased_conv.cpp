@@ -1,7 +1,7 @@
 // Transposed convolutions as dense ones: the outputs of all phases at one place of the input become the channels of a
 // convolution, with zeros for the taps that a phase does not read. Three channels with a stride of two make twelve,
-// which fill a vector; each phase alone would leave it almost empty. Whole blocks of channels are computed so where
-// Winograd's algorithm takes the convolution: its transform back stores each phase at its place.
+// which fill a vector; each phase alone would leave it almost empty. Phases that have whole blocks of channels are
+// computed together where Winograd's algorithm takes the convolution: its inverse transform stores each at its place.
 #include <algorithm>
 #include <limits>
 #include <memory>

@@ -1,5 +1,5 @@
 // 1x1 convolutions: products whose rows are pixels, in the order in which they are stored. The pixels that a stride
-// leaves are copied first, or become contiguous when they are rounded to bf16: all panels read them.
+// selects are copied first, or become contiguous when they are rounded to bf16, because all panels read them.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -47,7 +47,7 @@ std::string pointwiseName(const GemmWeightOptions& options) {
     return options.groups > 1 ? "grouped" : "gemm1x1";
 }
 
-// Returns whether only some pixels of the input count.
+// Returns whether outputs read only some pixels of the input.
 bool isSampled(const ConvShape& s) {
     return s.oh != s.ih || s.ow != s.iw;
 }

@@ -49,8 +49,8 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
     const int window = (d_.kh - 1) * d_.dilateH + 1;
     again_ = std::max(0, window - d_.strideH);
     const size_t row = size_t(maxBlocks_) * d_.iw * k_.lanes * sizeof(float);
-    const auto most = static_cast<size_t>(k.costs->cache.pointwiseDepthwiseStrip) / row;
-    const int rows = static_cast<int>(std::min(most, size_t(d_.ih)));
+    const auto maxRows = static_cast<size_t>(k.costs->cache.pointwiseDepthwiseStrip) / row;
+    const int rows = static_cast<int>(std::min(maxRows, size_t(d_.ih)));
     step_ = std::max(1, (rows - again_) / d_.strideH);
     if (step_ > 1) step_ = step_ / 2 * 2;  // depthwise kernels take two rows at a time
     rows_ = std::min<int64_t>(d_.ih, int64_t{step_ - 1} * d_.strideH + window);
@@ -61,7 +61,7 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
 // read are copied. That pays where the input is so large that other caches may not keep it either, and the weights
 // need not be expanded for each band.
 int64_t PointwiseDepthwisePlan::bandRows() const {
-    constexpr int64_t kLargeInputs = 32;  // in parts of an input that stay in the second level cache. Measured.
+    constexpr int64_t kLargeInputs = 32;  // times CacheBudget::gemmInput, as measured
     const int64_t row = int64_t{ceilDiv(p_.ic, k_.lanes)} * k_.lanes * p_.iw * int64_t{sizeof(float)};
     const int64_t cache = k_.costs->cache.gemmInput, input = row * p_.ih;
     const int64_t fit = std::min(cache / row / d_.strideH, int64_t{d_.oh});
@@ -72,7 +72,7 @@ int64_t PointwiseDepthwisePlan::bandRows() const {
     return weights < input * (panels - 1) / 2 ? rows : 0;
 }
 
-// The rows of the intermediate map that output row y reads: from firstRow(y) to before lastRow(y).
+// Output row y reads the rows from firstRow(y) to before lastRow(y) of the intermediate map.
 int PointwiseDepthwisePlan::firstRow(int y) const {
     return std::clamp(y * d_.strideH - d_.padTop, 0, d_.ih);
 }

@@ -47,7 +47,7 @@ class PointwiseDepthwisePlan {
     int firstRow(int y) const;
     int lastRow(int y) const;
     size_t stripFloats() const;
-    int haloRows() const;         // the most rows that two bands read
+    int haloRows() const;         // the maximum number of rows that two bands share
     size_t haloFloats() const;    // of a panel
     size_t threadFloats() const;  // for a strip, the weights of a panel, and all halos
 

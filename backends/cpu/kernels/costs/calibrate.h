@@ -1,4 +1,4 @@
-// Measures what the cost model assumes about a CPU.
+// Measures the costs of the cost model on a CPU.
 #pragma once
 #include <functional>
 

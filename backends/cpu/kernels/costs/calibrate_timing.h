@@ -1,4 +1,4 @@
-// Timing of the kernels that a calibration measures, and the memory that they work on.
+// Times the kernels that a calibration measures, and makes the memory that they work on.
 #pragma once
 #include <algorithm>
 #include <chrono>

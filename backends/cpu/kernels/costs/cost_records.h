@@ -19,8 +19,8 @@ struct CostRecord {
 };
 
 // Returns the record that names the core's part; else one of the same instruction set, or of the next one, and among
-// these the record with the most similar instructions and caches. A pure function: the same CPU gets the same record in
-// every process.
+// these the record with the most similar instructions and caches. The function is pure: the same CPU gets the same
+// record in every process.
 const CostRecord& nearestRecord(Isa isa, const CoreKind& kind);
 
 // Returns that record's costs with cache budgets in proportion to the second level cache. Where the core's cache is not

@@ -17,16 +17,16 @@ constexpr size_t kMaxText = 1 << 20;
 struct Field {
     const char* name;
     double& (*value)(CycleCosts& costs);
-    double least, most;  // values outside of this range are refused, because no CPU has them
+    double min, max;  // values outside of this range are refused, because no CPU has them
 };
 
-#define MNN_C_COST(member, least, most)                                          \
-    {                                                                            \
-#member, [](CycleCosts & c) -> double& { return c.member; }, least, most \
+#define MNN_C_COST(member, min, max)                                          \
+    {                                                                         \
+#member, [](CycleCosts & c) -> double& { return c.member; }, min, max \
     }
-#define MNN_C_COST_AT(member, name, least, most)                             \
-    {                                                                        \
-        name, [](CycleCosts& c) -> double& { return c.member; }, least, most \
+#define MNN_C_COST_AT(member, name, min, max)                             \
+    {                                                                     \
+        name, [](CycleCosts& c) -> double& { return c.member; }, min, max \
     }
 const Field kFields[] = {
     MNN_C_COST(weightBytesPerCycle, 0.1, 256),
@@ -80,14 +80,14 @@ std::string_view nextLine(std::string_view& text) {
     return line;
 }
 
-// It uses no function that depends on the host's locale.
+// Reads a value without functions that depend on the host's locale.
 double valueOf(const Field& field, const std::string& word, int line) {
     double value = 0;
     const char* const end = word.data() + word.size();
     const auto read = std::from_chars(word.data(), end, value);
-    if (read.ec != std::errc() || read.ptr != end || !(value >= field.least && value <= field.most))
+    if (read.ec != std::errc() || read.ptr != end || !(value >= field.min && value <= field.max))
         fail(Status::InvalidValue, "line %d of the CPU's costs: %s is '%s', it goes from %g to %g", line, field.name,
-             word.c_str(), field.least, field.most);
+             word.c_str(), field.min, field.max);
     return value;
 }
 
@@ -100,7 +100,7 @@ std::string writeCosts(const char* isa, const CycleCosts& costs) {
         char digits[32];
         constexpr int kPrecision = 4;
         const auto end =
-            std::to_chars(std::begin(digits), std::end(digits), std::clamp(field.value(copy), field.least, field.most),
+            std::to_chars(std::begin(digits), std::end(digits), std::clamp(field.value(copy), field.min, field.max),
                           std::chars_format::general, kPrecision);
         text += std::string(field.name) + " " + std::string(digits, end.ptr) + "\n";
     }

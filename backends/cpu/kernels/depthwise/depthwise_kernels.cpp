@@ -106,7 +106,7 @@ consteval auto wholeRowTapsOf(std::integer_sequence<int, C...>) {
     return std::array{&wholeRowTaps<C + 1>...};
 }
 
-// Takes any kernel, stride and dilation.
+// Computes the rows for any kernel, stride and dilation.
 void anyRowsF32(const DepthwiseArgs& t) {
     static constexpr auto kTaps = wholeRowTapsOf(std::make_integer_sequence<int, kOutputs>());
     const D d;
@@ -239,7 +239,7 @@ void depthwiseF32(const DepthwiseArgs& t) {
     const bool longRow = s.kh == 1 && s.ow > int64_t{8} * (s.kw - 1) * s.dilateW;
     if (!dense && unitStride && s.kw > 1 && !longRow && !t.residual && Interleaved(s).isSmall(s)) return dilatedF32(t);
     const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
-    // A small map is mostly border: from a copy with a border every output is computed the fast way. Outputs at the
+    // A small map is mostly border: from a copy with a border every output takes the fast path. Outputs at the
     // border of a large map wait for their sums unless there are tiles for them, which have copies of their own.
     const int64_t height = (s.oh - int64_t{1}) * s.strideH + (s.kh - int64_t{1}) * s.dilateH + 1,
                   reach = (s.kh - int64_t{1}) * s.dilateH + 1;

@@ -1,5 +1,5 @@
 // Depthwise convolutions with square kernels (3x3, 5x5, 7x7; stride 1, 2), the most common ones: tiles of outputs in
-// registers. It is included once per instruction set, hence the toggling guard.
+// registers. The file is included once per instruction set, hence the toggling guard.
 #if defined(MNNC_DEPTHWISE_TILES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_DEPTHWISE_TILES_INL_H
 #undef MNNC_DEPTHWISE_TILES_INL_H
@@ -108,7 +108,7 @@ HWY_INLINE void addRows(D d, const float* const* rows, ptrdiff_t offset, const f
     }
 }
 
-// Adds what row y of the inputs of a tile contributes, one input at a time.
+// Adds the contribution of row y of a tile's inputs, one input at a time.
 template <int K, int S, int R, int C>
 HWY_INLINE void addInputs(D d, const float* from, const float* w, int y, TileSums<R, C>& sums) {
     V weights[R][K];

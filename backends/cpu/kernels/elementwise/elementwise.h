@@ -12,7 +12,7 @@
 
 namespace mnnc {
 
-constexpr int kUnaryCodes = 35;   // UnaryOp.opType
+constexpr int kUnaryCodes = 35;   // UnaryOp.opType (schema/mnn.fbs)
 constexpr int kBinaryCodes = 30;  // BinaryOp.opType
 constexpr size_t kMaxColumns = 64;
 
@@ -24,8 +24,8 @@ struct UnaryKernels {
     void (*activate)(float* data, size_t n, Act act, float lo, float hi);  // in place: clamp(act(x), lo, hi)
     void (*leaky)(const float* x, float* y, size_t n, float slope);
     void (*clip)(const float* x, float* y, size_t n, float lo, float hi);
-    void (*elu)(const float* x, float* y, size_t n, float alpha,
-                float scale);  // scale * (x > 0 ? x : alpha(e^x-1))
+    // y = scale * (x > 0 ? x : alpha (e^x - 1))
+    void (*elu)(const float* x, float* y, size_t n, float alpha, float scale);
     void (*threshold)(const float* x, float* y, size_t n, float limit);
     void (*leakyLanes)(const float* x, float* y, size_t n, const float* slopes);
     void (*leakyEach)(const float* x, float* y, size_t n, const float* slopes);
@@ -34,8 +34,8 @@ struct UnaryKernels {
     void (*affineEach)(const float* x, float* y, size_t n, const float* scale, const float* bias);
 };
 
-// The way an operand of a binary row is read: one value per element, one value for all, or one repeating vector. At
-// least one of the two operands is Each.
+// How an operand of a binary row is read: one value per element, one value for all, or one repeating vector. At least
+// one of the two operands is Each.
 enum class Elements : int { Each = 0, One = 1, Lanes = 2 };
 
 // The element types depend on the code and the kernel: comparisons give int32.
@@ -62,7 +62,7 @@ UnaryIntegerFn unaryInteger(DataType type, int code) noexcept;
 
 struct RowKernels {
     float (*sum)(const float* x, size_t n);
-    float (*max)(const float* x, size_t n);  // n >= 1, as min
+    float (*max)(const float* x, size_t n);  // n >= 1, also for min
     float (*min)(const float* x, size_t n);
     float (*prod)(const float* x, size_t n);
     // acc[i] = acc[i] op x[i]

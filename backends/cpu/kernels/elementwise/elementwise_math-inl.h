@@ -67,14 +67,14 @@ HWY_INLINE void storeSome(V v, float* y, size_t count) {
 #endif
 }
 
-// Min and Max of a limit and a value that keep a NaN of the value: on x86 the order of operands decides it.
+// Min and Max of a limit and a value. They keep a value that is NaN: on x86 because it is the second operand.
 #if HWY_ARCH_ARM
 namespace limit {
-HWY_INLINE V Min(V most, V x) {
-    return hn::IfThenElse(hn::Gt(x, most), most, x);
+HWY_INLINE V Min(V max, V x) {
+    return hn::IfThenElse(hn::Gt(x, max), max, x);
 }
-HWY_INLINE V Max(V least, V x) {
-    return hn::IfThenElse(hn::Lt(x, least), least, x);
+HWY_INLINE V Max(V min, V x) {
+    return hn::IfThenElse(hn::Lt(x, min), min, x);
 }
 }  // namespace limit
 #else
@@ -86,7 +86,8 @@ constexpr float kMinExp = -87.33654f;
 HWY_INLINE V expLimits(V x) {
     return limit::Min(k(89.0f), limit::Max(k(kMinExp), x));
 }
-// exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.
+// exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing. r follows from the
+// reduction of Cody and Waite (1980), which splits ln2 into two floats; m is a Taylor polynomial.
 struct ExpParts {
     V m, n;
 };
@@ -136,7 +137,8 @@ template <int Sign = 1>
 HWY_INLINE V expNormal(V x) {
 #if HWY_TARGET == HWY_AVX3
     // 2^(x log2 e) is 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The last bits of the sum are n, whose fraction
-    // is the index into the table; scalef takes its whole part.
+    // is the index into the table (Tang, "Table-driven implementation of the exponential function", 1989); scalef takes
+    // its whole part. The polynomial of 2^r - 1 is Taylor's.
     const V shifter = k(0x1.8p18f), log2e = k(Sign * 0x1.715476p0f);
     const V sum = hn::MulAdd(x, log2e, shifter);
     const V n = hn::Sub(sum, shifter);
@@ -269,9 +271,9 @@ HWY_INLINE V vtanh(V x) {
     return hn::CopySignToAbs(hn::IfThenElse(hn::Ge(a, k(0.625f)), large, small), x);
 }
 
-// The functions of Highway take a limited range; the others, and what is no number, are computed one by one.
-HWY_INLINE bool allWithin(V x, float most) {
-    return hn::AllTrue(D(), hn::Le(hn::Abs(x), k(most)));
+// Highway's functions take a limited range. Where a lane lies beyond it or is NaN, the lanes are computed one by one.
+HWY_INLINE bool allWithin(V x, float bound) {
+    return hn::AllTrue(D(), hn::Le(hn::Abs(x), k(bound)));
 }
 constexpr float kMaxAngle = 39000;
 HWY_INLINE V vsin(V x) {
@@ -326,7 +328,8 @@ HWY_INLINE V verf(V x) {
     const V y = hn::IfThenElse(hn::Lt(t, k(0.92f)), erfSmall(x), large);
     return hn::IfThenElse(hn::Eq(x, x), y, hn::NaN(d));
 }
-// x/2 (1 + tanh u) is x sigmoid(2u), exact where the reference clamps its rational function; below -20 it is 0.
+// GELU by tanh (Hendrycks and Gimpel, arXiv 1606.08415). x/2 (1 + tanh u) is x sigmoid(2u), exact where the reference
+// clamps its rational function; below -20 it is 0.
 HWY_INLINE V vgeluTanh(V x) {
     const V held = limit::Max(k(-20), x);
     const V cubic = hn::MulAdd(hn::Mul(hn::Mul(held, held), held), k(0.044715f), held);
@@ -343,7 +346,7 @@ HWY_INLINE V lookUpPolynomial(const float (&tables)[Powers][Entries], V index, V
     return p;
 }
 #endif
-// x/2 (1 + erf(x/sqrt 2))
+// GELU: x/2 (1 + erf(x/sqrt 2))
 HWY_INLINE V vgelu(V x) {
 #if HWY_TARGET == HWY_AVX3
     // The result is max(x, 0) minus a tail from a table, whose index is in the last bits of t + shifter. Beyond 7.75

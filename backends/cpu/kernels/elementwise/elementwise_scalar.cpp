@@ -9,7 +9,8 @@
 namespace mnnc {
 namespace {
 
-// Giles, "Approximating the erfinv function" (single precision). Both ends give +FLT_MAX, as in the reference.
+// Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011), in single precision. Both ends give +FLT_MAX,
+// as in the reference.
 float erfinv(float x) {
     if (std::fabs(x) == 1.0f) return FLT_MAX;
     float w = -std::log((1.0f - x) * (1.0f + x));

@@ -1,10 +1,10 @@
 // Instructions of 64-bit Arm for products that Highway does not offer: they are written as assembly, and used where the
 // CPU has them. It is included once per instruction set, hence the toggling guard.
-#if defined(MNNC_ARM_DOT_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef MNNC_ARM_DOT_INL_H
-#undef MNNC_ARM_DOT_INL_H
+#if defined(MNNC_ARM_PRODUCTS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MNNC_ARM_PRODUCTS_INL_H
+#undef MNNC_ARM_PRODUCTS_INL_H
 #else
-#define MNNC_ARM_DOT_INL_H
+#define MNNC_ARM_PRODUCTS_INL_H
 #endif
 
 #include "hwy/highway.h"
@@ -17,7 +17,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The assembler accepts them for this architecture and later ones.
+// The assembler accepts these instructions for this architecture and later ones.
 #undef MNNC_ARM_ASM
 #define MNNC_ARM_ASM ".arch armv8.2-a+crypto+dotprod+i8mm+bf16+fp16\n\t"
 

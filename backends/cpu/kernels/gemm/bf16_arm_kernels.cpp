@@ -70,7 +70,7 @@ struct Sums {
     }
 };
 
-// Adds four channels of pairs of pixels, which are contiguous (Dense) or s elements apart.
+// Loads four channels of pairs of pixels, which are contiguous (Dense) or s elements apart.
 template <int R, bool Dense>
 HWY_INLINE void loadPixels(const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, uint16x8_t (&x)[(R + 1) / 2]) {
     const auto at = [&](int r) HWY_ATTR { return Dense ? q[0] + r * P : q[r / 3] + (r % 3) * s; };

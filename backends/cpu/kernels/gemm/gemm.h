@@ -72,7 +72,7 @@ struct BatchedGemmArgs {
     PostOps post;  // bias, clamp and act; no residual
     void* scratch = nullptr;
 };
-// Returns whether a single product whose B is not packed is also best computed this way: its rows stay in the cache
+// Returns whether batchedGemm() is also best for a single product whose B is not packed: its rows stay in the cache
 // while panels of B are packed and multiplied one by one. With more rows it pays to pack B completely first.
 bool gemmPacksAsItGoes(const Kernels& k, const BatchedGemmArgs& product);
 size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, int threads);

@@ -7,13 +7,13 @@
 namespace mnnc {
 namespace {
 
-// Returns the memory of a product: a slice of a panel for each thread that works on it, then A where its form is
-// changed.
+// Returns the bytes of one packed slice of a panel. Each thread has one.
 size_t panelBytes(const Kernels& k, const BatchedGemmArgs& a) {
     const int terms = gemmPackedRows(a.type, gemmSliceTerms(k, a.type, a.M, a.K));
     return wholeLines(size_t(k.panels->maxPanelBlocks) * k.lanes * terms *
                       (a.type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float)));
 }
+// Returns the bytes of A in another form: transposed, or rounded to bf16.
 size_t leftBytes(const BatchedGemmArgs& a) {
     return flatBytes(a.M, a.K, a.transA) + (a.type == GemmType::Bf16 ? stripBytes(a.M, a.K) : 0);
 }
@@ -27,7 +27,7 @@ void multiplyPart(const Product& g, const BatchedGemmArgs& args, const PanelPart
     runPanel(g, part, a, lda, packed, packed);  // the next panel will be packed into the same memory
 }
 
-// Returns whether packing B would take as long as the product.
+// Returns whether B is read in place: for few rows, packing it would take as long as the product.
 bool readsUnpacked(const BatchedGemmArgs& a) {
     return a.type == GemmType::Float && !a.transA && !a.transB && a.M <= UnpackedRowsArgs::kMaxRows;
 }

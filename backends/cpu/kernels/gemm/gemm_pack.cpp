@@ -137,8 +137,8 @@ void gemmPackB(const Kernels& k, GemmType type, int N, int K, const WeightReader
         return packInChunks(k, pool, panels.count(), b, end,
                             [&](int panel, const float* own) { packColumns(place(panel), type, own, ldb); });
     }
-    const int most = static_cast<int>(k.costs->cache.packedChunk / static_cast<int64_t>(ldb * sizeof(float)));
-    const int step = std::clamp(most / 2 * 2, 2, 16);  // whole pairs
+    const int maxRows = static_cast<int>(k.costs->cache.packedChunk / static_cast<int64_t>(ldb * sizeof(float)));
+    const int step = std::clamp(maxRows / 2 * 2, 2, 16);  // whole pairs
     const auto end = [&](int i) { return (i + 1) * step < K ? (i + 1) * step * ldb : (K - 1) * ldb + N; };
     packInChunks(k, pool, ceilDiv(K, step), b, end, [&](int i, const float* own) {
         for (int panel = 0; panel < panels.count(); ++panel)

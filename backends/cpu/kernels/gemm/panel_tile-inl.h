@@ -48,7 +48,7 @@ HWY_INLINE void rowPointers(const T* (&q)[(R + 2) / 3], const T* p, ptrdiff_t s)
     for (int g = 0; g < (R + 2) / 3; ++g) {
         q[g] = p + 3 * g * s;
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        asm("" : "+r"(q[g]));  // prevents the compiler from rewriting them as R separate induction variables
+        asm("" : "+r"(q[g]));  // prevents the compiler from making R induction variables of the pointers
 #endif
     }
 }

@@ -19,7 +19,7 @@ inline double tileCycles(const TileCosts& c, int rows, int nb) {
 }
 
 // Returns the cycles per k step for m pixels and `blocks` output blocks split into panels of at most maxBlocks.
-// `maxRows`: of PanelKernels or Int8Kernels.
+// `maxRows` is that of PanelKernels or Int8Kernels.
 inline double gemmCycles(const TileCosts& costs, const int (&maxRows)[5], int m, int blocks, int maxBlocks) {
     const auto panelCycles = [&](int nb) {
         const int tiles = ceilDiv(m, maxRows[nb]), low = m / tiles, high = m % tiles;

@@ -21,8 +21,8 @@ struct UnpackedRowsArgs {
 };
 
 using UnpackedRows = void (*)(const UnpackedRowsArgs& args);
-// Each sum is made in the order of its terms, as in products of panels. No memory behind the last column is read or
-// written.
+// Returns the kernel. It makes each sum in the order of its terms, as products of panels do, and neither reads nor
+// writes memory behind the last column.
 UnpackedRows unpackedRows(Isa isa);
 
 }  // namespace mnnc

@@ -131,15 +131,15 @@ HWY_INLINE __m256i sumTogether(__m256i magnitudes) {
 void clearUnfitBytes(const int8_t* rows, int steps, int count, char* flags) {
     constexpr int kPairs = 4;  // of steps in a vector
     const int pairs = steps / 2;
-    const __m256i zero = _mm256_setzero_si256(), most = _mm256_set1_epi16(kMostTogether);
+    const __m256i zero = _mm256_setzero_si256(), limit = _mm256_set1_epi16(kMaxTogether);
     for (int l = 0; l < count; ++l) {
         const int8_t* codes = rows + ptrdiff_t{l} * steps * 4;
         int i = 0;
         for (; i + kPairs <= pairs; i += kPairs) {
             const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + ptrdiff_t{i} * 8));
             const __m256i negative = _mm256_and_si256(_mm256_abs_epi8(x), _mm256_cmpgt_epi8(zero, x));
-            const __m256i unfit = _mm256_or_si256(_mm256_cmpgt_epi16(sumTogether(_mm256_max_epi8(x, zero)), most),
-                                                  _mm256_cmpgt_epi16(sumTogether(negative), most));
+            const __m256i unfit = _mm256_or_si256(_mm256_cmpgt_epi16(sumTogether(_mm256_max_epi8(x, zero)), limit),
+                                                  _mm256_cmpgt_epi16(sumTogether(negative), limit));
             const int fit = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(unfit, zero)));
             for (int k = 0; k < kPairs && fit != 15; ++k)
                 if (!(fit >> k & 1)) flags[i + k] = 0;
@@ -154,7 +154,7 @@ void gemmPanelBytes(const Int8PanelArgs& t) {
                     width = ptrdiff_t(t.nb) * P * 4, share = steps * P * 4;
     const char* sums = t.w + steps * width;
     const PanelEnd end{reinterpret_cast<const int32_t*>(sums), sums + width};
-    // The panels are contiguous: the first tiles prefetch a part each of the next panel.
+    // The panels are contiguous: each of the first tiles prefetches a part of the next panel.
     const char* next = end.together + (t.taps * (tapSteps / 2) + width - 1) / width * width;
     int tile = t.firstTile;
     forEqualTiles(t.m, kMaxRows[t.nb], [&](int at, int rows) {

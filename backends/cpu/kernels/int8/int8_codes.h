@@ -1,4 +1,4 @@
-// Reading the codes of int8 weights for packing.
+// Puts the codes of int8 weights into the orders that packing needs.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// Returns `count` codes that lie `step` apart as contiguous numbers.
+// Copies `count` codes that lie `step` apart to contiguous numbers.
 template <typename T>
 inline void gatherCodes(const int8_t* from, int step, int count, T* to) {
     if (step == 1)
@@ -16,8 +16,8 @@ inline void gatherCodes(const int8_t* from, int step, int count, T* to) {
         for (int i = 0; i < count; ++i) to[i] = from[size_t(i) * step];
 }
 
-// Transposes rows of `steps` fours of codes like floats. It adds 128 times the sum of each row's codes to `sums`, which
-// wrap like all sums.
+// Adds 128 times the sum of the codes of each of `count` rows, which have `steps` fours of codes, to `sums`. These wrap
+// like all sums.
 inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
     for (int l = 0; l < count; ++l) {
         const auto* codes = reinterpret_cast<const int8_t*>(rows + size_t(l) * steps);
@@ -28,7 +28,7 @@ inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
 }
 
 // The largest sum of four weights whose products with codes from 0 to 127 fit 16 bits.
-constexpr int kMostTogether = 32767 / 127;
+constexpr int kMaxTogether = 32767 / 127;
 
 // Returns whether sums of 16 bits hold the products of two steps of four codes with codes from 0 to 127: the first two
 // products of both steps are added, and the last two.
@@ -37,7 +37,7 @@ inline bool fitTogether(const int8_t* codes) {
         int positive = 0, negative = 0;
         for (const int code : {codes[half], codes[half + 1], codes[half + 4], codes[half + 5]})
             (code > 0 ? positive : negative) += code;
-        if (positive > kMostTogether || negative < -kMostTogether) return false;
+        if (positive > kMaxTogether || negative < -kMaxTogether) return false;
     }
     return true;
 }

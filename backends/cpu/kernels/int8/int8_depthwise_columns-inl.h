@@ -181,11 +181,11 @@ inline bool depthwiseColumns(const Int8DepthwiseArgs& t) {
     const ConvShape& s = *t.shape;
     const int groups = (s.kh + 3) / 4, span = (s.kw - 1) * s.dilateW + 1, stride = s.strideW;
     constexpr int kSlack = 8;  // columns that whole vectors reach beyond the last one, and before the first
-    const int most = kInt8LineBytes / 64 / groups / stride;  // columns of a phase
-    const int chunk = std::min(s.ow, most - kSlack - (span + stride - 1) / stride + 1);
+    const int maxColumns = kInt8LineBytes / 64 / groups / stride;  // columns of a phase
+    const int chunk = std::min(s.ow, maxColumns - kSlack - (span + stride - 1) / stride + 1);
     if (chunk < kVectorColumns && chunk < s.ow) return false;
-    const int room = std::min(most, (chunk + (span + stride - 1) / stride - 1 + kSlack + kVectorColumns - 1) /
-                                        kVectorColumns * kVectorColumns);
+    const int room = std::min(maxColumns, (chunk + (span + stride - 1) / stride - 1 + kSlack + kVectorColumns - 1) /
+                                              kVectorColumns * kVectorColumns);
     const ptrdiff_t lineBytes = ptrdiff_t(groups) * 64 * stride * room;
     const int lines = std::max(1, static_cast<int>(kInt8LineBytes / lineBytes));
 

@@ -72,7 +72,7 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
     for (int g = 0; g < G; ++g) {
         q[g] = p + 3 * g * s;
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        asm("" : "+r"(q[g]));  // prevents the compiler from rewriting them as R separate induction variables
+        asm("" : "+r"(q[g]));  // prevents the compiler from making R induction variables of the pointers
 #endif
     }
     int i = 0;
@@ -175,7 +175,7 @@ HWY_INLINE bool isShort(const Int8PanelArgs& t) {
 template <Product K>
 void gemmPanelU8S8(const Int8PanelArgs& t) {
     static constexpr Tiles<K> kTiles;
-    const int most = kRows<K>[t.nb], fours = most / 4 * 4;
+    const int maxRows = kRows<K>[t.nb], fours = maxRows / 4 * 4;
     // The panels are contiguous: while the tiles of this one run, each of the first tiles prefetches a part of the next
     // panel.
     const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * t.fullSteps + t.tailSteps);
@@ -189,9 +189,9 @@ void gemmPanelU8S8(const Int8PanelArgs& t) {
         tile += tiles;
         at += tiles * rows;
     };
-    if (isShort(t) && t.m > 2 * most) run(fours, (t.m - 2 * most + fours - 1) / fours);
+    if (isShort(t) && t.m > 2 * maxRows) run(fours, (t.m - 2 * maxRows + fours - 1) / fours);
     // Tiles have equal sizes: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
-    const int rest = t.m - at, count = (rest + most - 1) / most, rows = rest / std::max(1, count);
+    const int rest = t.m - at, count = (rest + maxRows - 1) / maxRows, rows = rest / std::max(1, count);
     run(rows + 1, rest - rows * count);
     run(rows, count - (rest - rows * count));
 }

@@ -18,7 +18,8 @@ namespace mnnc {
 
 // One output panel (nb blocks of P output channels) over m output pixels. With sum = sums over taps and
 // channels of (x + 128) * w, the result is round(sum * scale[j] * ratio + pixelSums[r] * min[j] + offset[j]),
-// halves away from zero, between lo and hi (integers, but for floats). Strides and offsets count bytes.
+// halves away from zero, between lo and hi, which are integers unless the results are floats. Strides and offsets count
+// bytes.
 struct Int8PanelArgs {
     const char* a;
     ptrdiff_t pixelStride;
@@ -106,7 +107,7 @@ struct Int8ResizeArgs {
 };
 
 // One row of averages: the sum over the taps of depth x height x spans[x], plus `outside` for every other tap that
-// counts, divided by the number of all these; less 128. A divisor of 0 gives `empty`.
+// counts, divided by the number of these taps, less 128. A divisor of 0 gives `empty`.
 struct Int8AverageArgs {
     const int8_t* src;  // the first tap's row
     int8_t* dst;        // outputs x P

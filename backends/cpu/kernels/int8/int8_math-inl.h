@@ -103,7 +103,7 @@ HWY_INLINE void store(VF v, VF lo, VF hi, int8_t* to) {
     hn::StoreU(hn::DemoteTo(DB(), round(clamp(v, lo, hi))), DB(), to);
 }
 
-// Where results are stored in fours: the types for vectors of rounded numbers, and of bytes.
+// Where results are stored in fours, Rounded and Octets are the types for vectors of rounded numbers and of bytes.
 #undef MNNC_STORES_FOURS
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || MNNC_NEON64
 #define MNNC_STORES_FOURS 1
@@ -119,7 +119,7 @@ HWY_INLINE Octets octets(float value) {
     return vdupq_n_s8(static_cast<int8_t>(value));
 }
 
-// Rounds values that fit an int32; a smaller value and NaN become small.
+// Rounds values that fit an int32; values below -1e9 and NaN become -1e9.
 HWY_INLINE Rounded rounded(VF v) {
     return round(VF(vmaxnmq_f32(v.raw, vdupq_n_f32(-1e9f)))).raw;
 }
@@ -131,7 +131,7 @@ HWY_INLINE Rounded boundedRound(VF v) {
     return round(v).raw;
 }
 
-// Returns the first N of four vectors, one after the other, clipped to bytes.
+// Stores the first N of four vectors, one after the other, clipped to bytes.
 template <int N = 4>
 HWY_INLINE void storeFour(Rounded a, Rounded b, Rounded c, Rounded d, Octets lo, Octets hi, int8_t* to) {
     const int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b), cd = vqmovn_high_s32(vqmovn_s32(c), d);
@@ -152,7 +152,7 @@ HWY_INLINE Octets octets(float value) {
     return _mm256_set1_epi8(static_cast<char>(value));
 }
 
-// Rounds values that fit an int32; a smaller value and NaN become the smallest.
+// Rounds values that fit an int32; smaller values and NaN become INT32_MIN.
 HWY_INLINE __m256i rounded(VF v) {
     // the order matters: Min returns its second operand when one is NaN
     return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;
@@ -187,7 +187,7 @@ HWY_INLINE Octets octets(float value) {
     return _mm512_set1_epi8(static_cast<char>(value));
 }
 
-// Rounds values that fit an int32; a smaller value and NaN become the smallest.
+// Rounds values that fit an int32; smaller values and NaN become INT32_MIN.
 HWY_INLINE __m512i rounded(VF v) {
     // the order matters: Min returns its second operand when one is NaN
     return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;
@@ -218,7 +218,7 @@ HWY_INLINE void storeFirst(__m512i bytes, int count, int8_t* to) {
     if (count & 1) _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_castsi512_si128(bytes));
 }
 
-// Returns the first N of four vectors, one after the other.
+// Stores the first N of four vectors, one after the other, clipped to bytes.
 template <int N = 4>
 HWY_INLINE void storeFour(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi, int8_t* to) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

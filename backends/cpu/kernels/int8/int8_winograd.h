@@ -1,4 +1,5 @@
-// Exact Winograd convolutions of int8, F(4x4, 3x3): a quarter of the products, of 16 bits each.
+// Exact Winograd convolutions of int8, F(4x4, 3x3) (Lavin and Gray, arXiv 1509.09308): a quarter of the products, each
+// of 16 bits.
 //
 // Transformed inputs and weights are integers that fit 16 bits; the sums of their products wrap. A result between -2^25
 // and 2^25 can be recovered from sums modulo 2^32, and with kInt8WinogradChannels input channels no result leaves that
@@ -18,7 +19,7 @@ constexpr int kInt8WinogradTaps = 9;
 // Divisible into pairs of blocks of any instruction set: 224 * 9 products of 128 * 128 stay below 2^25.
 constexpr int kInt8WinogradChannels = 224;
 
-// Tiles t0 .. t1 of an image, which are numbered row by row, of two blocks of channels.
+// The input of tiles t0 .. t1 - 1 of an image, numbered row by row, for two blocks of channels.
 struct Int8WinogradInput {
     const int8_t* src;      // the first block
     ptrdiff_t blockStride;  // to the second; 0 where there is none, and its results are multiplied by no weights
@@ -29,7 +30,7 @@ struct Int8WinogradInput {
     ptrdiff_t pointStride;  // numbers
 };
 
-// Pairs of input channels for a block of output channels.
+// The weights of pairs of input channels for a block of output channels.
 struct Int8WinogradWeights {
     const int8_t* codes;  // [step][tap][P][2]
     int steps;
@@ -37,7 +38,7 @@ struct Int8WinogradWeights {
     ptrdiff_t stepStride, pointStride;
 };
 
-// Tiles t0 .. t1 of an image, of a block of output channels.
+// The output of tiles t0 .. t1 - 1 of an image, for a block of output channels.
 struct Int8WinogradOutput {
     const int32_t* src;  // [part][point][tile][P]
     ptrdiff_t pointStride, partStride;

@@ -39,7 +39,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
         const CacheBudget& cache = k.costs->cache;
         const int all = tiles_ * s_.batch;
         const int64_t tileBytes = int64_t{kPoints} * depth_ * width_ * 2;
-        // Fewer tiles would not fill those of products, and would not be worth making or reading the weights once more.
+        // Fewer tiles would not fill the tiles of products, nor repay making or reading the weights once more.
         constexpr int64_t kMinTiles = 64;
         chunks_ =
             static_cast<int>(ceilDiv(int64_t{all}, std::max<int64_t>(kMinTiles, cache.winogradTransforms / tileBytes)));

@@ -1,4 +1,4 @@
-// Attention: packing keys and values, blocks of queries as tasks, blocks of keys in order.
+// Packs keys and values, and computes attention: a task has a block of queries and takes blocks of keys in order.
 #include "backends/cpu/kernels/sequence/attention.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace mnnc {
 namespace {
 
 constexpr int kKeyBlock = 256;  // whole vectors of any instruction set
-constexpr int kMinRows = 12;    // the fewest rows of a task
+constexpr int kMinRows = 12;    // the minimum number of rows of a task
 
 size_t elementBytes(const AttentionArgs& a) {
     return a.type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float);
@@ -36,7 +36,7 @@ struct Packed {
     size_t valuesAt(int first) const { return keys + first * valueBytes; }
 };
 
-// Returns the memory of one thread: scores, scratch for gemmOnThread(), and rows of transposed queries and results.
+// Returns the scratch for gemmOnThread().
 size_t strips(const AttentionArgs& a) {
     return wholeLines(gemmOnThreadScratchBytes(a.type, kMaxAttentionRows, std::max(a.depth, kKeyBlock)));
 }
@@ -47,7 +47,7 @@ size_t scoreStep(const AttentionArgs& a) {
     return (size_t(ceilDiv(std::min(a.keys, kKeyBlock), 16)) | 1) * 16;
 }
 
-// The distance between rows of transposed queries or results, and the bytes of all rows.
+// These return the distance between rows of transposed queries or results, and the bytes of all rows.
 size_t rowStep(int depth) {
     return (size_t(ceilDiv(depth, 16)) | 1) * 16;
 }
@@ -55,6 +55,7 @@ size_t rowBytes(bool transposed, int depth) {
     return transposed ? kMaxAttentionRows * rowStep(depth) * sizeof(float) : 0;
 }
 
+// Returns the memory of one thread: scores, scratch for gemmOnThread(), and rows of transposed queries and results.
 size_t ownBytes(const AttentionArgs& a) {
     return kScoreBytes + strips(a) + rowBytes(a.queriesTransposed, a.depth) + rowBytes(a.outTransposed, a.valueDepth);
 }
@@ -285,14 +286,14 @@ int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& a, int thre
     const int64_t tasks = checkedMul(heads, ceilDiv(int64_t{a.keys}, int64_t{kKeyBlock}), what);
     const int64_t blocks = ceilDiv(int64_t{a.queries}, int64_t{rowsOfTask(a, std::max(1, threads))});
     if (tasks > INT_MAX || checkedMul(int64_t{a.heads}, blocks, what) > INT_MAX)
-        fail(Status::Overflow, "op '%s': an attention of too many blocks", what);
+        fail(Status::Overflow, "op '%s': the attention has too many blocks", what);
     const auto head = static_cast<int64_t>(Packed(k, a).head()), own = static_cast<int64_t>(ownBytes(a));
-    int64_t most = 0;  // a run may have fewer threads
+    int64_t maxBytes = 0;  // a run may have fewer threads
     for (int t = 1; t <= std::max(1, threads); ++t) {
         const int64_t packed = checkedMul(packsByHead(a, t) ? t : heads, head, what);
-        most = std::max(most, checkedAdd(packed, checkedMul(own, t, what), what));
+        maxBytes = std::max(maxBytes, checkedAdd(packed, checkedMul(own, t, what), what));
     }
-    return most;
+    return maxBytes;
 }
 
 void attention(const Kernels& k, const AttentionArgs& a, const AttentionData& data, ThreadPool& pool) {

@@ -28,7 +28,7 @@ struct AttentionData {
     void* scratch = nullptr;                     // attentionScratchBytes
 };
 
-// Throws Overflow with `what` in its message.
+// Returns the bytes of scratch memory. Throws Overflow, which names `what`.
 int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& args, int threads, const char* what);
 void attention(const Kernels& k, const AttentionArgs& args, const AttentionData& data, ThreadPool& pool);
 

@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-constexpr int kMaxAttentionRows = 72;  // the most rows of a task
+constexpr int kMaxAttentionRows = 72;  // the maximum number of rows of a task
 // A block of keys whose scores are all lower than the maximum by more than this is left out: e^-88 is smaller than the
 // smallest float that changes a sum of 1 or more.
 constexpr float kNegligibleScore = 88;

@@ -16,7 +16,7 @@ namespace mnnc {
 namespace {
 
 constexpr int kPage = static_cast<int>(kKeptPageRows);
-// The most rows for a head of keys that are multiplied with pages as they lie: packing the pages would take longer.
+// The maximum number of rows for a head of keys that are multiplied with pages as they lie: packing would take longer.
 constexpr int kFewRows = 8;
 // The distance between rows of scores is an odd number of cache lines, so that rows lie in different sets of the cache.
 constexpr size_t kScoreStep = kPage + 16;
@@ -231,8 +231,8 @@ int rowsOfTask(const KeptAttentionArgs& a, int threads) {
     const int share = a.heads / a.keyHeads;
     const int64_t rows = int64_t{share} * a.rows;
     const int64_t wanted = ceilDiv(rows * a.keyHeads, int64_t{2} * threads);
-    const int64_t most = std::clamp<int64_t>(wanted, std::min(share, kMaxAttentionRows), kMaxAttentionRows);
-    return static_cast<int>(ceilDiv(rows, ceilDiv(rows, most)));
+    const int64_t maxRows = std::clamp<int64_t>(wanted, std::min(share, kMaxAttentionRows), kMaxAttentionRows);
+    return static_cast<int>(ceilDiv(rows, ceilDiv(rows, maxRows)));
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ int64_t keptAttentionScratchBytes(const Kernels& k, const KeptAttentionArgs& a, 
     // These checks cover the products that later code computes in size_t: floats for all elements, in whole vectors.
     checkedMul(checkedMul(int64_t{a.depth} + a.valueDepth + k.lanes, kPage + kMaxAttentionRows, what), 16, what);
     const int64_t rows = checkedMul(a.heads, a.rows, what);
-    if (rows > INT_MAX) fail(Status::Overflow, "op '%s': an attention of too many rows", what);
+    if (rows > INT_MAX) fail(Status::Overflow, "op '%s': the attention has too many rows", what);
     return checkedMul(static_cast<int64_t>(Room(k, a).all()), std::max(1, threads), what);
 }
 
@@ -255,13 +255,14 @@ void keptAttention(const Kernels& k, const KeptAttentionArgs& a, const KeptAtten
             storeKept(data.v + at * a.valueDepth, a.valueDepth, state.halves, state.value(head, state.length + row));
         }
     });
-    const int rows = a.heads / a.keyHeads * a.rows, most = rowsOfTask(a, pool.threads()), parts = ceilDiv(rows, most);
+    const int rows = a.heads / a.keyHeads * a.rows, maxRows = rowsOfTask(a, pool.threads()),
+              parts = ceilDiv(rows, maxRows);
     const size_t own = Room(k, a).all();
     parallelSlots(pool, a.keyHeads * parts, [&](int slot, int i) {
-        const int first = i % parts * most;
+        const int first = i % parts * maxRows;
         if (first < rows)
             KeptTask(k, a, data, static_cast<char*>(data.scratch) + slot * own, i / parts, first,
-                     std::min(most, rows - first))
+                     std::min(maxRows, rows - first))
                 .run();
     });
 }

@@ -1,4 +1,4 @@
-// Products of a few rows with keys and values that are kept from run to run: as fast as these are read.
+// Products of a few rows with keys and values that are kept from run to run. Reading these bounds the speed.
 #include <type_traits>
 
 #include "backends/cpu/kernels/dispatch.h"

@@ -1,5 +1,6 @@
-// The gated delta rule (Yang, Kautz and Hatamizadeh, "Gated Delta Networks", arXiv 2412.06464), row by row: each head
-// has a matrix [keyDepth][valueDepth], which each row fades, corrects at its key, and reads with its query.
+// Rows of short convolutions, and of the gated delta rule (Yang, Kautz and Hatamizadeh, "Gated Delta Networks", arXiv
+// 2412.06464): each head has a matrix [keyDepth][valueDepth], which each row fades, corrects at its key, and reads with
+// its query.
 #pragma once
 #include <cstddef>
 

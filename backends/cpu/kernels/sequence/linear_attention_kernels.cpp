@@ -10,7 +10,7 @@
 
 #include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
 
-// GCC 12 warns of its own intrinsics' undefined operands (GCC PR 105593).
+// GCC 12 warns about undefined operands of its own intrinsics (GCC PR 105593).
 #if HWY_COMPILER_GCC_ACTUAL
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -28,7 +28,7 @@ HWY_INLINE void forVectors(size_t n, Function&& function) {
     for (size_t i = 0; i < n; i += lanes) function(i, n - i < lanes ? n - i : lanes);
 }
 
-// The sums of a vector of channels from i on over the taps.
+// Returns the sums of a vector of channels from i on over the taps.
 HWY_INLINE V convolved(const float* const* rows, const float* weights, size_t taps, size_t channels, size_t i,
                        size_t count) {
     V sum = k(0);

@@ -41,7 +41,7 @@ void gruReset(const float* r, const float* h, float* y, size_t n) {
     });
 }
 
-// z h + (1 - z) candidate
+// Returns z h + (1 - z) candidate.
 HWY_INLINE V mixed(V z, V h, V candidate) {
     return hn::MulAdd(z, h, hn::Mul(hn::Sub(k(1), z), candidate));
 }

@@ -1,5 +1,6 @@
-// The gates of recurrent layers, one row of n states each. The inputs are sums of products and biases, the outputs are
-// states; an output may share memory with an input of the same element.
+// The gates of recurrent layers, one row of n states each, as ONNX defines LSTM and GRU. The inputs are sums of
+// products and biases, the outputs are states; an output may share memory with an input of the same element. In the
+// formulas, s is the sigmoid function.
 #pragma once
 #include <cstddef>
 
@@ -17,6 +18,7 @@ struct GruSums {
     const float *z, *r, *h;
 };
 
+// A step of TensorFlow's LSTMBlockCell.
 struct LstmBlockRow {
     const float* sums[4];      // i, ci, f, o
     const float* state;        // cs of the step before

@@ -1,6 +1,7 @@
 // Convolutions that multiply weights of 8 or 4 bits, without expanding them, with activations rounded to 16 bits
-// (W8A16): sums are exact, and the rounding is about 1e-5 of the largest value. Results do not depend on the number of
-// threads. A non-finite input makes every output that shares its scale NaN.
+// (W8A16; elsewhere, A16 often means 16-bit floats). Sums are exact, and the rounding is about 1e-5 of the largest
+// value. Results do not depend on the number of threads. A non-finite input makes every output that shares its scale
+// NaN.
 #include <vector>
 
 #include "backends/cpu/kernels/conv/conv_cost.h"
@@ -15,7 +16,7 @@
 namespace mnnc {
 namespace {
 
-constexpr int kFirstBytes = 4096;       // of weights, which are requested before they are needed: 8192 are not faster
+constexpr int kFirstBytes = 4096;       // of weights, prefetched for a task; 8192 were not faster
 constexpr int64_t kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
 // A matrix unit computes the products of at least kMinMatrixPixels pixels, and of at most kMaxMatrixPixels at a time,
 // so that their input stays in the cache. Sums over fewer than kMinMatrixBlocks blocks of channels would take longer to
@@ -276,7 +277,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
 };
 
 // Products of quantised weights save half the multiply-adds and the expansion of the weights, but round every block of
-// inputs and scale every block of outputs. Measured on whole nets.
+// inputs and scale every block of outputs. The costs were measured on whole nets.
 bool isFasterThanExpanding(const Kernels& k, const ConvShape& s) {
     const CycleCosts& costs = k.costs->cycles;
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
@@ -289,8 +290,9 @@ bool isFasterThanExpanding(const Kernels& k, const ConvShape& s) {
                inputs * icb * costs.round + outputs * (ocb * costs.rescale + costs.pixelScale);
 }
 
-// Products of bf16 expand the weights first: on x86 they take three times as long as those of 16-bit integers for
-// pointwise convolutions of 1 to 128 pixels (AVX-512). Others were not measured.
+// Returns whether products of bf16 are preferred, where the precision allows them. On x86 they are not for pointwise
+// convolutions: bf16 expands the weights first, which takes three times as long for 1 to 128 pixels (AVX-512). Other
+// cases were not measured.
 bool prefersBf16(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return roundsToBf16(k, s, options) && (k.id == Isa::Neon || s.kh * s.kw > 1);
 }

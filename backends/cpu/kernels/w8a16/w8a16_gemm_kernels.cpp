@@ -123,7 +123,8 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
         for (int r = 0; r < R; ++r) {
             float* to = sums + (r * NB + n) * P;
             V last = hn::Mul(hn::ConvertTo(d, acc[r][n]), scale);
-            // Or the compiler fuses it with the sum in some tiles, and the number of threads changes the result.
+            // Without this, the compiler would fuse the product with the sum in some tiles, and results would depend on
+            // the number of threads.
             asm("" : "+v"(last.raw));
             hn::Store(many ? hn::Add(last, hn::Load(d, to)) : last, d, to);
         }

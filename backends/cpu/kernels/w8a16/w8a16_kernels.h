@@ -94,7 +94,7 @@ struct W8A16Panels {
 struct SplitRowArgs {
     int16_t* row;  // [blocks][blockLength][P]
     int blocks, blockLength;
-    int32_t* start;  // [blocks]: what the sum of a block's products begins with
+    int32_t* start;  // [blocks]: the initial value of the sum of a block's products
 };
 
 // Products of a single pixel by weights of 4 bits in the order of the panels.

@@ -54,7 +54,7 @@ struct W8A16MatrixKernels {
 // The steps of a product, and the memory of its operands.
 class MatrixProduct {
   public:
-    // Weights of `channels` channels, in blocks of P, each `blockLength` of which have their own scales.
+    // The weights have `channels` channels in blocks of P. Every `blockLength` of these blocks have their own scales.
     MatrixProduct(int channels, int lanes, int blockLength, int bits);
 
     MatrixSteps steps() const { return {steps_.data(), static_cast<int>(steps_.size()), width_}; }
@@ -71,8 +71,8 @@ class MatrixProduct {
     int width_ = 1;
 };
 
-// Null where the CPU or this build has no matrix unit, or where the system does not let this process use it. The
-// system is asked by the first call.
+// Returns null where the CPU or this build has no matrix unit, or where the system does not let this process use it.
+// The first call asks the system.
 const W8A16MatrixKernels* w8a16MatrixKernels();
 
 }  // namespace mnnc

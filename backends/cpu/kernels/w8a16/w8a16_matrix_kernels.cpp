@@ -60,7 +60,7 @@ HWY_INLINE void multiplyLower() {
     asm volatile("tdpbusd %%tmm%c1, %%tmm7, %%tmm%c0" : : "i"(Sums), "i"(Codes));
 }
 
-// Gives the tiles their extents for steps of `width` blocks of channels. The unit is idle again behind this scope.
+// Gives the tiles their extents for steps of `width` blocks of channels. The unit is idle again after this scope.
 class Tiles {
   public:
     explicit Tiles(int width) {
@@ -179,7 +179,7 @@ HWY_INLINE void multiplyStep(const uint8_t* a, const uint8_t* b, ptrdiff_t codes
     }
 }
 
-// The sums of one step or several with NB blocks of outputs, and what becomes of them.
+// The sums of one step or several with NB blocks of outputs, and the scales and minima that they need.
 template <int NB>
 struct StepSums {
     SumTile upper[NB], lower[NB];
@@ -197,13 +197,14 @@ HWY_INLINE void writeTiles(StepSums<NB>& to) {
     }
 }
 
-// Adds sums to floats, which are set where there are none yet (`adds`). The roundings are those of the panel kernels.
+// Adds sums to floats, or sets the floats where there are none yet (`adds` is false). The roundings are those of the
+// panel kernels.
 template <int NB, bool Last>
 HWY_INLINE void scaleSums(const StepSums<NB>& step, int rows, ptrdiff_t blocks, bool adds, float* sums) {
     HWY_UNROLL(2)
     for (int n = 0; n < NB; ++n) {
         const __m512 factor = _mm512_loadu_ps(step.scale + n * P);
-        const __m512 least = step.blockSums ? _mm512_loadu_ps(step.min + n * P) : _mm512_setzero_ps();
+        const __m512 min = step.blockSums ? _mm512_loadu_ps(step.min + n * P) : _mm512_setzero_ps();
         for (int r = 0; r < rows; ++r) {
             float* const to = sums + (r * NB + n) * P;
             const __m512 x =
@@ -215,7 +216,7 @@ HWY_INLINE void scaleSums(const StepSums<NB>& step, int rows, ptrdiff_t blocks, 
                 _mm512_store_ps(to, adds ? _mm512_add_ps(product, _mm512_load_ps(to)) : product);
             } else {
                 __m512 sum = _mm512_fmadd_ps(x, factor, adds ? _mm512_load_ps(to) : _mm512_setzero_ps());
-                if (step.blockSums) sum = _mm512_fmadd_ps(_mm512_set1_ps(step.blockSums[r * blocks]), least, sum);
+                if (step.blockSums) sum = _mm512_fmadd_ps(_mm512_set1_ps(step.blockSums[r * blocks]), min, sum);
                 _mm512_store_ps(to, sum);
             }
         }

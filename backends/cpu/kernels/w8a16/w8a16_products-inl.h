@@ -28,7 +28,7 @@ constexpr int kGroup = 4;  // pairs of channels that are unpacked together
 template <int Bits>
 constexpr int kGroupBytes = kGroup * 2 * P* Bits / 8;
 
-// The distance in bytes at which weights are prefetched: a product of one row waits for nothing but weights. Measured.
+// The distance in bytes at which weights are prefetched, as measured: a product of one row waits only for weights.
 template <int Bits>
 constexpr int kAhead = Bits == 8 ? 4096 : 8192;
 

@@ -41,16 +41,16 @@ struct Scales {
     __m256i zero;
 };
 HWY_INLINE Scales scalesOf(__m256i largest, __m256i signs) {
-    const __m256 most = _mm256_castsi256_ps(largest);
+    const __m256 max = _mm256_castsi256_ps(largest);
     const __mmask8 wild = _mm256_cmpgt_epu32_mask(largest, _mm256_set1_epi32(0x7f7fffff));
-    const __mmask8 some = _mm256_cmp_ps_mask(most, _mm256_set1_ps(1e-30f), _CMP_GE_OQ);
+    const __mmask8 some = _mm256_cmp_ps_mask(max, _mm256_set1_ps(1e-30f), _CMP_GE_OQ);
     const __mmask8 isSigned = _mm256_movepi32_mask(signs);
     const __m256 steps = _mm256_mask_blend_ps(isSigned, _mm256_set1_ps(65535.0f), _mm256_set1_ps(32767.0f));
     const __m256i zero = _mm256_maskz_set1_epi32(static_cast<__mmask8>(~isSigned), -32768);
-    const __m256 scale = _mm256_mask_sub_ps(_mm256_maskz_div_ps(some, most, steps), wild, most,
-                                            most);  // Inf - Inf is not a number
+    const __m256 scale = _mm256_mask_sub_ps(_mm256_maskz_div_ps(some, max, steps), wild, max,
+                                            max);  // Inf - Inf is not a number
     return {scale, _mm256_mul_ps(scale, _mm256_sub_ps(_mm256_setzero_ps(), _mm256_cvtepi32_ps(zero))),
-            _mm256_maskz_div_ps(some, steps, most), zero};
+            _mm256_maskz_div_ps(some, steps, max), zero};
 }
 
 ActivationScale scaleOfRange(const ActivationRange& range) {
@@ -62,8 +62,8 @@ ActivationScale scaleOfRange(const ActivationRange& range) {
 
 ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
     const __mmask16 mask = maskOf(lanes);
-    __m512i most[4], signs = _mm512_setzero_si512();
-    for (__m512i& m : most) m = _mm512_setzero_si512();
+    __m512i maxima[4], signs = _mm512_setzero_si512();
+    for (__m512i& m : maxima) m = _mm512_setzero_si512();
     const auto take = [&](size_t i, __m512i& m) HWY_ATTR {
         const __m512 x = _mm512_maskz_loadu_ps(mask, src + i * P);
         m = _mm512_max_epu32(m, magnitude(x));
@@ -72,10 +72,11 @@ ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
     size_t i = 0;
     for (; i + 4 <= pixels; i += 4) {
         HWY_UNROLL(4)
-        for (int k = 0; k < 4; ++k) take(i + k, most[k]);
+        for (int k = 0; k < 4; ++k) take(i + k, maxima[k]);
     }
-    for (; i < pixels; ++i) take(i, most[0]);
-    const __m512i all = _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
+    for (; i < pixels; ++i) take(i, maxima[0]);
+    const __m512i all =
+        _mm512_max_epu32(_mm512_max_epu32(maxima[0], maxima[1]), _mm512_max_epu32(maxima[2], maxima[3]));
     return {_mm512_reduce_max_epu32(all), static_cast<uint32_t>(_mm512_reduce_or_epi32(signs))};
 }
 
@@ -96,11 +97,11 @@ HWY_INLINE void roundSome(const RoundPixelsArgs& t, int at) {
     int16_t* dst = t.dst + ptrdiff_t(at) * P;
     const int blocks = (t.channels + P - 1) / P;
     const __mmask16 last = maskOf(t.channels - (blocks - 1) * P);
-    __m512i most[N], signs[N];
+    __m512i maxima[N], signs[N];
     __m512 sums[N];
     HWY_UNROLL(8)
     for (int i = 0; i < N; ++i) {
-        most[i] = signs[i] = _mm512_setzero_si512();
+        maxima[i] = signs[i] = _mm512_setzero_si512();
         sums[i] = _mm512_setzero_ps();
     }
     for (int b = 0; b < blocks; ++b) {
@@ -108,7 +109,7 @@ HWY_INLINE void roundSome(const RoundPixelsArgs& t, int at) {
         HWY_UNROLL(8)
         for (int i = 0; i < N; ++i) {
             const __m512 x = _mm512_maskz_loadu_ps(mask, src + b * t.blockStride + i * t.pixelStride);
-            most[i] = _mm512_max_epu32(most[i], magnitude(x));
+            maxima[i] = _mm512_max_epu32(maxima[i], magnitude(x));
             signs[i] = _mm512_or_si512(signs[i], _mm512_castps_si512(x));
             sums[i] = _mm512_add_ps(sums[i], x);
         }
@@ -118,7 +119,7 @@ HWY_INLINE void roundSome(const RoundPixelsArgs& t, int at) {
     alignas(32) int32_t zeros[8];
     HWY_UNROLL(8)
     for (int i = 0; i < N; ++i) {
-        largest[i] = _mm512_reduce_max_epu32(most[i]);
+        largest[i] = _mm512_reduce_max_epu32(maxima[i]);
         allSigns[i] = _mm512_movepi32_mask(signs[i]) ? 0x80000000u : 0;
         if (t.sum) t.sum[at + i] = _mm512_reduce_add_ps(sums[i]);
     }

@@ -8,7 +8,7 @@
 namespace mnnc {
 
 inline ActivationScale activationScale(const ActivationRange& range) {
-    const auto most = std::bit_cast<float>(range.largest);
+    const auto max = std::bit_cast<float>(range.largest);
     const bool isSigned = range.signs >> 31;
     const float steps = isSigned ? 32767.0f : 65535.0f;
     const int zero = isSigned ? 0 : -32768;
@@ -16,9 +16,9 @@ inline ActivationScale activationScale(const ActivationRange& range) {
         const float none = std::numeric_limits<float>::quiet_NaN();
         return {none, none, 0.0f, zero};
     }
-    if (!(most >= 1e-30f)) return {0.0f, 0.0f, 0.0f, zero};
-    const float scale = most / steps;
-    return {scale, scale * static_cast<float>(-zero), steps / most, zero};
+    if (!(max >= 1e-30f)) return {0.0f, 0.0f, 0.0f, zero};
+    const float scale = max / steps;
+    return {scale, scale * static_cast<float>(-zero), steps / max, zero};
 }
 
 }  // namespace mnnc

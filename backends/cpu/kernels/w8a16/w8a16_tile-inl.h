@@ -57,7 +57,7 @@ HWY_NOINLINE void finishRows(const W8A16PanelArgs& t, float* rows, int count, co
         }
     }
     if (t.act != Act::None) finishActivated(t, rows, count, dst, residual);
-    if (HWY_UNLIKELY(all != all)) {  // the clamp has made numbers of them
+    if (HWY_UNLIKELY(all != all)) {  // the clamp has replaced NaN by numbers
         for (int r = 0; r < count; ++r) {
             const float x = scales[r * t.pixelScaleStep];
             if (x == x) continue;

@@ -15,8 +15,8 @@
 namespace mnnc {
 namespace {
 
-// The transforms of larger tiles multiply the rounding error of bf16. Measured on whole nets: F(2,3) is as exact as a
-// direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
+// The transforms of larger tiles multiply the rounding error of bf16. On whole nets, F(2,3) is as exact as a direct
+// product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kMaxBf16Side = 4;
 // Weights that are transformed in panels are used for all tiles at once. The transforms of the tiles may take so many
 // times the second level cache.
@@ -25,10 +25,10 @@ constexpr int kMaxTapChunks = 4;
 // each run.
 constexpr int64_t kMaxTransformedWeights = 32 << 20;
 // Transforming a weight takes as long as its products with ten tiles. With kManyTiles tiles or more it costs no more
-// than reading transformed weights from memory. Measured, with weights of up to kMaxWeightsAtOnce bytes.
+// than reading transformed weights from memory. This was measured with up to kMaxWeightsAtOnce bytes of weights.
 constexpr int kManyTiles = 256;
 constexpr int64_t kMaxWeightsAtOnce = 4 << 20;
-// The fewest tiles of a chunk for which it pays that each thread has chunks of its own.
+// The minimum number of tiles of a chunk for which it pays that each thread has chunks of its own.
 constexpr int kMinChunkTiles = 18;
 // The cycles of a call that multiplies a block, beside those of its products.
 constexpr double kBlockCall = 10;
@@ -41,7 +41,7 @@ int tilesOf(const ConvShape& s, WinogradForm form) {
     return s.batch * ceilDiv(s.oh, form.unitH()) * ceilDiv(s.ow, form.unitW());
 }
 
-// Returns whether one block of channels becomes another one.
+// Returns whether input and output have one block of channels each.
 bool isBlock(const Kernels& k, const ConvShape& s) {
     return s.ic == k.lanes && s.oc <= k.lanes;
 }
@@ -106,7 +106,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
         return chunks * product + transforms +
                form.pointWeights() * vectors * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
     }
-    // A chunk has enough tiles that products are worth it; with many channels the cache does not hold it.
+    // A chunk has enough tiles for efficient products; with many channels, its transforms do not fit the cache.
     const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
     const double firstChunk = winogradMultipliesBlock(k, s, options, form)
                                   ? product + kBlockTraffic * weights / costs.weightBytesPerCycle
@@ -143,7 +143,8 @@ bool winogradMultipliesBlock(const Kernels& k, const ConvShape& s, const ConvOpt
            winogradTaps(k, s, options, form) == WinogradTaps::Transformed;
 }
 
-// Where convolutions of several maps share weights, each small one would transform them, too.
+// Where convolutions of several maps share one packing, weights are stored transformed: the runs of small maps would
+// have to transform them, too.
 WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, WinogradForm form) {
     if (options.quantization.bits || options.onePacking || options.byRows || winogradUsesBf16(k, s, options, form))
         return WinogradTaps::Transformed;
@@ -174,9 +175,9 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradFo
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
         const int wanted = c.chunks * taskCount(c.chunks, all, options.threads);
         const int even = ceilDiv(c.chunks, options.threads) * options.threads;
-        // Small weights: there are more, smaller chunks, or one for each thread, which finds the transforms in its own
-        // cache but reads all weights. Large weights: there is one chunk, and the threads divide its tasks and with
-        // them the transforms.
+        // With small weights there are more, smaller chunks, or one for each thread, which finds the transforms in its
+        // own cache but reads all weights. With large weights there is one chunk, and the threads divide its tasks and
+        // with them the transforms.
         if (all / wanted >= kMinChunkTiles)
             c.chunks = wanted;
         else if (all / even >= kMinChunkTiles && kForeignLine * all * (s.ic + s.oc) > double(s.ic) * s.oc)

@@ -274,7 +274,7 @@ void winogradInF32(const WinogradIn& args) {
     }
 }
 
-// As above, along one axis.
+// Does the same along one axis.
 template <class Line>
 void winogradLineInF32(const WinogradIn& args) {
     constexpr int A = Line::A;
@@ -367,7 +367,7 @@ void winogradOutF32(const WinogradOut& args) {
     }
 }
 
-// As above, along one axis.
+// Does the same along one axis.
 template <class Line>
 void winogradLineOutF32(const WinogradOut& args) {
     constexpr int M = Line::M, A = Line::A;
@@ -384,7 +384,7 @@ void winogradLineOutF32(const WinogradOut& args) {
         HWY_UNROLL(8)
         for (int i = 0; i < A; ++i, from = nextAddress(from, t.pointStride)) in[i] = hn::LoadU(d, from);
         Line::apply(d, in, out);
-        // Not unrolled: that would triple the code for a small part of the time.
+        // The loop is not unrolled: that would triple the code for a small part of the time.
         const int first = std::max(0, t.columns ? t.firstRow - oy : t.firstColumn - ox);
         const int count = std::min(M, t.columns ? t.oh - oy : t.ow - ox);
         const ptrdiff_t at = oy * t.row + ox * t.pixel;

@@ -1,5 +1,5 @@
-// Winograd convolutions: tiles of the input are transformed, multiplied point by point, and
-// transformed back, as many tiles at a time as the second level cache holds.
+// Winograd convolutions (Lavin and Gray, arXiv 1509.09308): tiles of the input are transformed, multiplied point by
+// point, and transformed back, as many tiles at a time as the second level cache holds.
 #include "backends/cpu/kernels/winograd/winograd_plan.h"
 
 #include <algorithm>

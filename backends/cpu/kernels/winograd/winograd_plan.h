@@ -18,7 +18,8 @@ enum class WinogradTaps {
 };
 WinogradTaps winogradTaps(const Kernels& k, const ConvShape& shape, const ConvOptions& options, WinogradForm form);
 
-// Returns whether one block of channels becomes another one, by a kernel that has the weights of a point in registers.
+// Returns whether input and output have one block of channels each, which are multiplied by a kernel that keeps the
+// weights of a point in registers.
 bool winogradMultipliesBlock(const Kernels& k, const ConvShape& shape, const ConvOptions& options, WinogradForm form);
 
 // Returns the minimum number of chunks of the tiles of a batch: each chunk's transforms fit the second level cache and

@@ -70,7 +70,8 @@ struct WinogradMatrices {
     static constexpr void multiply(double* poly, int degree, double p) {
         for (int j = degree + 1; j >= 0; --j) poly[j] = (j ? poly[j - 1] : 0) - p * (j <= degree ? poly[j] : 0);
     }
-    // Returns the power of two that brings the geometric middle of the non-zero magnitudes to about 1.
+    // Returns the power of two that brings the geometric mean of the smallest and the largest non-zero magnitude to
+    // about 1.
     static constexpr double balance(const double* v, int n) {
         double lo = 0, hi = 0;
         for (int j = 0; j < n; ++j) {

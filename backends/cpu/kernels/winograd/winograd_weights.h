@@ -1,5 +1,5 @@
-// The weights of Winograd convolutions: transformed when they are packed, or in each run from
-// their taps, which are floats or quantised.
+// The weights of Winograd convolutions: transformed when they are packed, or in each run from their taps, which are
+// floats or quantised.
 #pragma once
 #include <cstddef>
 #include <cstdint>

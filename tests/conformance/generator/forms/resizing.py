@@ -13,6 +13,7 @@ KINDS = {"nearest": 1, "linear": 2, "cubic": 3, "round": 4}
 
 
 def cubic(t, a=-0.75):
+    """Keys, Cubic convolution interpolation for digital image processing (1981), with the official runtime's a."""
     t = abs(t)
     if t <= 1:
         return (a + 2) * t ** 3 - (a + 3) * t ** 2 + 1
