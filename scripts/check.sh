@@ -12,7 +12,7 @@ check() {
     local name=$1
     shift
     if ! "$@"; then
-        echo "check.sh: $name: see above" >&2
+        echo "check.sh: $name: failed, see above" >&2
         failed=1
     fi
 }
@@ -20,7 +20,7 @@ check() {
 formatter=$(command -v clang-format-14 || command -v clang-format) ||
     { echo "check.sh: clang-format is missing: scripts/install-dependencies.sh installs it" >&2; exit 1; }
 if [[ $("$formatter" --version) != *"version 14."* ]]; then
-    echo "check.sh: $formatter is not version 14, whose result the tree has" >&2
+    echo "check.sh: $formatter is not version 14, which formats the tree" >&2
     exit 1
 fi
 # Generated files must equal the output of their generator.
@@ -35,12 +35,13 @@ if [ "${1:-}" = --fix ]; then
 fi
 format() { sources | xargs -P "$(nproc)" -n 60 "$formatter" --dry-run -Werror; }
 
-check "format (scripts/check.sh --fix mends it)" format
+check "format (scripts/check.sh --fix corrects it)" format
 check "order of rooms" python3 tests/layout/arrows.py .
 check "headers of a system" python3 tests/layout/systems.py .
 check "instruction sets" python3 tests/layout/targets.py .
 check "executions that change" python3 tests/layout/frames.py .
 check "comments" python3 tests/layout/comments.py .
-check "generated files (scripts/check.sh --fix mends them)" python3 bindings/generate.py --check
+check "maps of folders" python3 tests/layout/maps.py .
+check "generated files (scripts/check.sh --fix corrects them)" python3 bindings/generate.py --check
 check "versions" python3 tests/docs/versions.py .
 exit $failed

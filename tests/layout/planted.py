@@ -19,6 +19,7 @@ PLANTS = [
      "w8a16_row_kernels.cpp includes hwy/foreach_target.h without"),
     ("backends/cpu/ops/split.h", "#pragma once\n", "#pragma once\nstruct Planted {\n    mutable int planted;\n};\n", "a run could change: mutable int planted"),
     ("impl/base/stopwatch.h", "#pragma once\n", "#pragma once\n// Of a planted comment.\n", "stopwatch.h:"),
+    ("impl/ir/README.md", "params", "planted", "impl/ir: README.md does not name params.h"),
     ("include/mnn_c.h", "/* Ends mnn_tensor_map()", "/* Planted. */\nMNN_C_API mnn_status mnn_planted(void);\n\n/* Ends mnn_tensor_map()", "exports.txt"),
     ("bindings/python/pyproject.toml", '\nversion = "', '\nversion = "9', "pyproject.toml"),
 ]
