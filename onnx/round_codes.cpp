@@ -102,8 +102,8 @@ class Rounding {
         for (const int id : op(i).outputIndexes) {
             std::optional<Steps>& origin = origins_[at(id)];
             if (known(id)) origin = value(id).steps;
-            if (!movesElements(op(i).type)) continue;
-            origin = origins_[at(op(i).inputIndexes.at(0))];
+            if (!movesElements(op(i).type) || op(i).inputIndexes.empty()) continue;
+            origin = origins_[at(op(i).inputIndexes[0])];
             for (size_t k = 1; k < dataCount(i); ++k)
                 if (origins_[at(op(i).inputIndexes[k])] != origin) origin.reset();
         }

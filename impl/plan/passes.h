@@ -40,7 +40,8 @@ using PassObserver = std::function<void(const char* pass, const std::string& tex
 void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer);
 void runPasses(StepPlan& plan, const StepContext& context, const PassObserver& observer);
 
-// Attention over kept keys and values reads its entry of a mask directly in the input, whatever the number of keys is.
+// Lets attention over kept keys and values read its entries of a mask directly in the input, so that the plan holds for
+// any number of keys.
 void readMaskEntries(CommandGraph& graph, const PlanContext& context);
 // PReLU that was written as a comparison, a choice and a product becomes one command.
 void recognisePRelu(CommandGraph& graph, const PlanContext& context);

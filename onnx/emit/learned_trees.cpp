@@ -270,7 +270,7 @@ void noteAlways(const Forest& forest, LeafWeights& weights) {
         if (!holes[i]) weights.always[i % columns] = true;
 }
 
-// If `one` is true, all weights belong to one column, whatever their ids are.
+// If `one` is true, all weights belong to one column, and their ids do not matter.
 LeafWeights readWeights(Call& c, const Forest& forest, const std::string& prefix, int64_t columns, Aggregate aggregate,
                         bool one = false) {
     LeafWeights weights;

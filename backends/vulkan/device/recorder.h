@@ -80,7 +80,7 @@ class Recorder {
     void separate();
     // Everything recorded from here on waits for all earlier work of the queue, of any kind.
     void waitForQueue();
-    // All later work of the queue, of any kind, and the host see the results of what was recorded before.
+    // Makes the results of all commands that were recorded before visible to later work of the queue and to the host.
     void makeVisibleToQueue();
 
     // Records `groups` work groups in total; `push` has the kernel's own words, which follow the two of the recorder.
