@@ -120,6 +120,39 @@ void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
     }
 }
 
+// Plans the body for the initial values. Returns false where it has no plan for them, or needs a run to complete it.
+bool CountedLoop::planBody() {
+    try {
+        startIteration(0);
+    } catch (const Error& error) {
+        if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled ||
+            error.status() == Status::CallbackStop || error.status() == Status::LimitExceeded)
+            throw;
+        return false;
+    }
+    return body_.pipeline().singleStage();
+}
+
+// Gives the scan outputs of a loop without an iteration no parts: of the shape and type that the body's plan has, so
+// that consumers get the rank and the extents that they expect. They are empty vectors where there is no such plan.
+void CountedLoop::emptyScans() {
+    if (outputCount() == carried_) return;
+    const bool planned = planBody();
+    for (size_t i = carried_; i < outputCount(); ++i) {
+        Operand none;
+        none.name = output(i).name;
+        none.number = output(i).number;
+        none.shape = Shape{0};
+        if (const Operand* part = planned ? &body_.pipeline().output(i + 1) : nullptr; part && !part->list) {
+            none.shape = part->shape;
+            none.shape.insert(0, 0);
+            none.type = part->type;
+            none.format = part->format;
+        }
+        output(i) = none;
+    }
+}
+
 void CountedLoop::execute() {
     const int64_t limit = tripLimit(input(0), name_.c_str());
     bool goesOn = conditionHolds(input(1), name_.c_str());
@@ -138,15 +171,7 @@ void CountedLoop::execute() {
         appendScans(iteration, limit);
     }
     for (size_t i = 0; i < carried_; ++i) give(i, memory_[i], values_[i].located());
-    if (iteration == 0)
-        for (size_t i = carried_; i < outputCount(); ++i) {
-            // Without an iteration the shape of a part is unknown: the output becomes an empty vector.
-            Operand none;
-            none.name = output(i).name;
-            none.number = output(i).number;
-            none.shape = Shape{0};
-            output(i) = none;
-        }
+    if (iteration == 0) emptyScans();
 }
 
 void CountedLoop::appendBodies(std::vector<OpRecord>& records) const {

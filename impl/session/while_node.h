@@ -21,6 +21,8 @@ class CountedLoop final : public ControlNode {
     int64_t knownTrips() const;
     void startIteration(int64_t iteration);
     void appendScans(int64_t iteration, int64_t limit);
+    void emptyScans();
+    bool planBody();
 
     SessionContext& context_;
     std::string name_;
