@@ -106,6 +106,7 @@ V Builder::number(double value, const Value& like) {
 V Builder::alias(V value, Elem elem) {
     if (value->elem == elem) return value;
     V other = newValue(value->name);
+    value->shared = true;
     *other = *value;
     other->elem = elem;
     return other;

@@ -67,6 +67,8 @@ struct Value {
     // Axes whose extents are equal in both probes by chance. Empty: none.
     std::vector<bool> chance;
     bool failed = false;           // no operator produces it: the report has the reason
+    bool named = false;            // the file has a name for it
+    bool shared = false;           // other names of the file or other values stand for its tensor, too
     std::vector<Value*> elements;  // for a sequence: its tensors
     bool isSequence = false;
     bool isNothing = false;  // an optional value that is absent

@@ -57,11 +57,12 @@ class Patterns {
     }
     // Numbers of a high rank give a result more axes than x has.
     bool sameDims(int x, int other) const { return scope_.values[at(x)]->dims == scope_.values[at(other)]->dims; }
-    // The other operand of an operator with a number near `wanted`; -1: there is none.
-    int besideNumber(size_t i, float wanted, bool anyOrder = true) {
+    // The other operand of an operator with the number `wanted`; -1: there is none. tolerance: relative to the number.
+    int besideNumber(size_t i, float wanted, bool anyOrder = true, float tolerance = 0) {
         const std::vector<int32_t>& in = op(i).inputIndexes;
-        if (std::abs(number(in[1]) - wanted) < 1e-3f) return in[0];
-        return anyOrder && std::abs(number(in[0]) - wanted) < 1e-3f ? in[1] : -1;
+        const auto matches = [&](int32_t id) { return std::abs(number(id) - wanted) <= tolerance * wanted; };
+        if (matches(in[1])) return in[0];
+        return anyOrder && matches(in[0]) ? in[1] : -1;
     }
     // The tensor whose mean over its last axis, which is kept, the operator computes; -1: it computes another one.
     int meanOf(int tensor) {
@@ -171,11 +172,12 @@ class Patterns {
     void foldGelu(size_t error) {
         const int inner = op(error).inputIndexes[0];
         const float root = std::sqrt(2.0f);
+        constexpr float kOfHalves = 1.25e-4f;  // the nearest half and bfloat16, 1.4140625, is 1.1e-4 of it below
         int x = -1;
         if (const int divided = binaryMaker(inner, Binary::REALDIV); divided >= 0)
-            x = besideNumber(at(divided), root, false);
+            x = besideNumber(at(divided), root, false, kOfHalves);
         else if (const int scaled = binaryMaker(inner, Binary::MUL); scaled >= 0)
-            x = besideNumber(at(scaled), 1 / root);
+            x = besideNumber(at(scaled), 1 / root, true, kOfHalves);
         const int one = x < 0 ? -1 : consumer(result(error), Binary::ADD);
         if (one < 0 || besideNumber(at(one), 1) != result(error)) return;
         // Two products, one of them with a half: with x, with the sum, or with the product of both.

@@ -94,6 +94,13 @@ V Importer::find(std::string_view name) const {
     return nullptr;
 }
 
+V Importer::countName(V value) {
+    if (!value) return value;
+    value->shared |= value->named;
+    value->named = true;
+    return value;
+}
+
 int64_t Importer::opsetOf(std::string_view domain) const {
     for (const Frame* frame = frame_; frame; frame = frame->outer) {
         if (!frame->opsets) continue;
@@ -153,7 +160,7 @@ void Importer::readInitializers(const Graph& graph) {
         }
         V value = builder_.constant(reading_.tensor(tensor), elem, shown(tensor.name));
         value->fourBits = elem != tensor.type;
-        frame_->names[tensor.name] = value;
+        frame_->names[tensor.name] = countName(value);
     }
 }
 
@@ -198,7 +205,7 @@ void Importer::readInputs(const Graph& graph, int strategy) {
         }
         for (const Dims& one : dims) elementCount(one, "the input '" + shown(name) + "'");
         if (free_) builder_.probes = 2;
-        frame_->names[info.name] = builder_.input(name, info.type, dims);
+        frame_->names[info.name] = countName(builder_.input(name, info.type, dims));
     }
 }
 
@@ -247,7 +254,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
         else if (!value)
             problem(node, "no node of the function makes its output '" + shown(function.outputs[i]) + "'",
                     static_cast<int32_t>(Status::BadFormat));
-        frame_->names[node.outputs[i]] = value ? value : builder_.failedValue(shown(node.outputs[i]));
+        frame_->names[node.outputs[i]] = countName(value ? value : builder_.failedValue(shown(node.outputs[i])));
     }
 }
 
@@ -290,7 +297,7 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         if (!call.outputs[i]) refuse("its output %zu has no form", i);
-        frame_->names[node.outputs[i]] = call.outputs[i];
+        frame_->names[node.outputs[i]] = countName(call.outputs[i]);
     }
 }
 
@@ -422,7 +429,7 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
                  graph.inputs.size(), inputs.size());
         spend(1 + inputs.size() + graph.outputs.size());
         for (size_t i = 0; i < inputs.size(); ++i)
-            if (!frame.names.emplace(graph.inputs[i].name, inputs[i]).second)
+            if (!frame.names.emplace(graph.inputs[i].name, countName(inputs[i])).second)
                 fail(Status::BadFormat, "the body '%s' lists the input '%s' twice", shown(graph.name).c_str(),
                      shown(graph.inputs[i].name).c_str());
         readInitializers(graph);

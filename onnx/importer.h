@@ -123,6 +123,8 @@ class Importer {
     void spend(uint64_t visits);
     void requireNew(const Node& node) const;
     V find(std::string_view name) const;
+    // Notes that a name of the file stands for this value, which may be null.
+    static V countName(V value);
     int64_t opsetOf(std::string_view domain) const;
     static void declareValues(const Graph& graph, Frame& frame);
     void noteOpset();

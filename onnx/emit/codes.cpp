@@ -131,7 +131,8 @@ V quantised(Call& c, V x, V scale, V zero, Elem to, bool readElsewhere) {
     zero = oneNumber(c, zero);
     const std::optional<Steps> steps = stepsOf(scale, zero, to);
     if (!steps || x->constant || !x->isFloat()) return quantise(c, x, scale, zero, to);
-    return c.b.codesOf(withSteps(c, c.b.local(x), *steps, readElsewhere), to);
+    V here = c.b.local(x);
+    return c.b.codesOf(withSteps(c, here, *steps, readElsewhere || x->shared || here->shared), to);
 }
 
 V realOf(Call& c, V codes, V scale, V zero, int64_t axis) {

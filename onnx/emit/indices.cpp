@@ -179,7 +179,10 @@ void emitCumSum(Call& c) {
     table.exclusive = c.integer("exclusive", 0) != 0;
     table.reverse = c.integer("reverse", 0) != 0;
     axis = scalarOf(c, axis);
-    c.out(c.b.alias(c.b.op(OpType::CumSum, table, {x, axis}), x->elem));
+    if (!axis->constant) c.b.open(x->dims, true);
+    V sums = c.b.op(OpType::CumSum, table, {x, axis});
+    sums->chance = x->chance;
+    c.out(c.b.alias(sums, x->elem));
 }
 
 void emitCumProd(Call& c) {

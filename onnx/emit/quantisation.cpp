@@ -80,15 +80,15 @@ void emitQLinearMatMul(Call& c) {
     outAs(c, product(c, a, b), 6, c.raw(0)->elem);
 }
 
-// A Gemm over codes: A with scale and zero point, B with its own, the bias in steps of both scales, scale and zero
-// point of the result.
+// A Gemm over codes: A with scale and zero point, B with its own, the bias in steps of both scales times alpha, scale
+// and zero point of the result.
 void emitQGemm(Call& c) {
     const bool transA = c.integer("transA", 0) != 0, transB = c.integer("transB", 0) != 0;
     V a = valuesOf(c, 0, true), codes = required(c, 3), scale = castTo(c, c.in(4), Elem::Float), bias = c.maybe(6);
     V b = realOf(c, codes, scale, c.maybe(5), transB ? 0 : 1);
     const float alpha = c.real("alpha", 1);
     if (bias) {
-        V both = mul(c, castTo(c, c.in(1), Elem::Float), scale);
+        V both = mul(c, mul(c, castTo(c, c.in(1), Elem::Float), scale), c.b.real(alpha));
         bias = mul(c, castTo(c, bias, Elem::Float), both);
     }
     V y = gemm(c, a, b, bias, alpha, 1, transA, transB);

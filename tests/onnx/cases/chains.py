@@ -62,3 +62,26 @@ def higher_rank_cases():
             node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "eps"], ["a"]), node("Sqrt", ["a"], ["r"]),
             node("Div", ["c", "r"], ["y"])]
     yield own_case("layer_norm_of_more_axes", norm, {"x": floats(4, 6)}, {"eps": np.full((1, 1, 1), 1e-5, np.float32)}, opset=17)
+
+
+def near_cases():
+    """Chains whose numbers are near those of GELU and of a normalisation, and differ from them; and halves of the root."""
+    node = helper.make_node
+    for name, root, one, half in (("one", 2 ** .5, 1.0009, .5), ("half", 2 ** .5, 1, .5009), ("root", 1.415, 1, .5),
+                                  ("half_of_root", 1.4140625, 1, .5)):
+        c = {key: np.float32(value) for key, value in (("d", root), ("o", one), ("h", half))}
+        nodes = [node("Div", ["x", "d"], ["a"]), node("Erf", ["a"], ["e"]), node("Add", ["e", "o"], ["p"]),
+                 node("Mul", ["x", "p"], ["q"]), node("Mul", ["q", "h"], ["y"])]
+        yield own_case(f"near_gelu_{name}", nodes, {"x": floats(2, 4, 8)}, c, free=("x",))
+    nodes = [node("ReduceMean", ["x"], ["m"], axes=[-1]), node("Sub", ["x", "m"], ["d"]), node("Pow", ["d", "t"], ["q"]),
+             node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "e"], ["f"]), node("Sqrt", ["f"], ["r"]),
+             node("Div", ["d", "r"], ["z"]), node("IsNaN", ["z"], ["n"]), node("Cast", ["n"], ["y"], to=1)]
+    yield own_case("near_norm", nodes, {"x": floats(2, 4, 8)}, {"t": np.float32(2.0005), "e": np.float32(1e-3)}, opset=13)
+
+
+def fed_axis_cases():
+    """CumSum with a fed axis has the extents of its input, which are free."""
+    for axis in (0, 1, -1):
+        yield own_case(f"cumsum_fed_{axis}".replace("-", "minus_"), [helper.make_node("CumSum", ["x", "a"], ["t"]),
+                                                                      helper.make_node("Neg", ["t"], ["y"])],
+                       {"x": floats(3, 4), "a": np.array(axis)}, free=("x",))

@@ -52,3 +52,32 @@ def control_cases():
                                 node("OptionalHasElement", ["o"], ["h"])], {"x": floats(2, 3)}, outputs=("y", "h"))
     yield own_case("scatter", [node("Scatter", ["x", "i", "u"], ["y"], axis=1)],
                    {"x": floats(3, 4), "i": np.array([[1, 0], [2, 3], [0, 2]]), "u": floats(3, 2)}, opset=10)
+
+
+def unrun_cases():
+    """Loops without an iteration: scan outputs keep their rank, their other extents and their type."""
+    node, tensor = helper.make_node, helper.make_tensor_value_info
+    real, whole, true = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+    def body(nodes, kind, shape, carried=(), inner=""):
+        inputs = [tensor("i" + inner, whole, []), tensor("k" + inner, true, []), *(tensor(name, real, [3]) for name in carried)]
+        results = [tensor("m" + inner, true, []), *(tensor(name + "2", real, [3]) for name in carried), tensor("s" + inner, kind, shape)]
+        return helper.make_graph([node("Identity", ["k" + inner], ["m" + inner]), *nodes], "body", inputs, results)
+
+    rows = body([node("Gather", ["x", "i"], ["s"], axis=0)], real, [4])
+    counts = body([node("Add", ["i", "i"], ["s"])], whole, [])
+    first = {"a": np.array([0])}
+    for trips in (0, 2):
+        feed = {"n": np.array(trips), "x": floats(5, 4)}
+        loop = node("Loop", ["n", ""], ["t"], body=rows)
+        yield own_case(f"unrun_joined_{trips}", [loop, node("Concat", ["x", "t"], ["y"], axis=0)], feed, free=("x",))
+        yield own_case(f"unrun_summed_{trips}", [loop, node("ReduceSum", ["t", "a"], ["y"], keepdims=0)], feed, first, free=("x",))
+        yield own_case(f"unrun_product_{trips}", [loop, node("MatMul", ["t", "w"], ["y"])], feed, {"w": floats(4, 3)}, free=("x",))
+        loop = node("Loop", ["n", ""], ["t"], body=counts)
+        yield own_case(f"unrun_integers_{trips}", [loop, node("Concat", ["x", "t"], ["y"], axis=0)],
+                       {"n": np.array(trips), "x": np.array([1, 2])}, free=("x",))
+        yield own_case(f"unrun_indices_{trips}", [loop, node("Gather", ["x", "t"], ["y"], axis=0)], feed, free=("x",))
+    inner = body([node("Add", ["b", "b"], ["b2"]), node("Mul", ["b", "b"], ["s_"])], real, [3], "b", "_")
+    outer = body([node("Loop", ["i", "", "c"], ["c2", "t"], body=inner), node("ReduceSum", ["t", "a"], ["s"], keepdims=0)], real, [3], "c")
+    yield own_case("unrun_inside", [node("Loop", ["n", "", "x"], ["f", "y"], body=outer)], {"n": np.array(4), "x": floats(3)}, first,
+                   ("f", "y"))

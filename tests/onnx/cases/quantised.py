@@ -142,3 +142,35 @@ def moved_cases():
     yield own_case("moved_twice", front + coded("t", "b", "y"), x, c, free=("x",), tolerance=1.05 / 117, plain=True)
     yield own_case("moved_and_averaged", [*front, *coded("t", "b", "td"), node("AveragePool", ["td"], ["y"], kernel_shape=[2, 2])],
                    x, c, free=("x",), tolerance=1.05 / 117, plain=True)
+
+
+def shared_cases():
+    """Values with several names, of which one is quantised: consumers of the others read what is neither rounded nor
+    limited. QGemm with alpha, whose bias has steps of both scales times alpha."""
+    node = helper.make_node
+    real, u8, i8 = np.float32, np.uint8, np.int8
+    c = {"s": real(.05), "w": floats(4, 4, 3, 3) / 6}
+    behind = {"identity": node("Identity", ["c"], ["d"]), "cast": node("Cast", ["c"], ["d"], to=1),
+              "transpose": node("Transpose", ["c"], ["d"], perm=[0, 1, 2, 3]), "concat": node("Concat", ["c"], ["d"], axis=1)}
+
+    def coded(name):
+        return [node("QuantizeLinear", [name, "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["e"])]
+
+    for name, same in behind.items():
+        for zero in (u8(0), u8(128)):
+            nodes = [node("Conv", ["x", "w"], ["c"], pads=[1] * 4), same, *coded("d"), node("Relu", ["e"], ["r"]), node("Neg", ["c"], ["y"])]
+            yield own_case(f"named_twice_{name}_{zero}", nodes, {"x": floats(1, 4, 6, 7)}, c | {"z": zero}, ("y", "r"), free=("x",),
+                           tolerance=.051 / 4, plain=True)
+    x, zero = floats(3, 5) * 9, {"z": u8(0)}
+    nodes = [node("Identity", ["x"], ["d"]), *coded("d"), node("Sqrt", ["e"], ["r"]), node("Neg", ["x"], ["y"])]
+    yield own_case("named_input", nodes, {"x": x}, c | zero, ("y", "r"), free=("x",), plain=True)
+    for kind in (np.float16, np.float64):
+        nodes = [node("Cast", ["x"], ["d"], to=1), *coded("d"), node("Sqrt", ["e"], ["y"])]
+        yield own_case(f"coded_{np.dtype(kind).name}", nodes, {"x": x.astype(kind)}, c | zero, free=("x",), plain=True)
+    nodes = [node("Add", ["x", "x"], ["d"]), node("Cast", ["d"], ["h"], to=10), *coded("d"), node("Neg", ["h"], ["n"]),
+             node("Cast", ["n"], ["y"], to=1), node("Sqrt", ["e"], ["r"])]
+    yield own_case("coded_beside_half", nodes, {"x": x}, c | zero, ("y", "r"), free=("x",), tolerance=2e-3, plain=True)
+    c = {"s": real(.05), "z": u8(100), "b": codes(i8, 5, 6), "bs": real(.02), "bz": i8(3), "c": codes(i8, 6).astype(np.int32) * 4}
+    for alpha in (.5, 2.0):
+        yield own_case(f"qgemm_alpha_{alpha}", [node("QGemm", ["x", "s", "z", "b", "bs", "bz", "c"], ["y"], domain="com.microsoft", alpha=alpha)],
+                       {"x": codes(u8, 3, 5) // 2}, c, free=("x",))
