@@ -22,7 +22,7 @@ const Shape& shapeOf(const TensorUse& handle) {
     if (const Operand* observed = handle.observed()) return observed->shape;
     if (handle.isConstant()) return handle.storage().shape;
     if (handle.isInput()) return session.inputShape(handle.index());
-    if (!session.outputsShaped())
+    if (!session.outputShaped(handle.index()))
         fail(Status::BadState, "output '%s' has no shape before the session is %s", storageOf(handle).name.c_str(),
              session.needsResize() ? "resized" : "run, its shape depends on contents");
     return session.output(handle.index()).shape;

@@ -111,8 +111,10 @@ class Session {
     // new plan.
     uint64_t plans() const noexcept { return plans_; }
 
-    // Return whether outputs can be described (their shapes are known) and read (a run has produced them).
-    bool outputsShaped() const noexcept { return !needsResize() && (hasRun_ || plannedBeforeRuns_); }
+    // Return whether an output can be described (its shape is known) and read (a run has produced it).
+    bool outputShaped(size_t index) const noexcept {
+        return !needsResize() && (hasRun_ || plannedBeforeRuns_ || ports_.outputSettled(index));
+    }
     bool outputsReadable() const noexcept { return !needsResize() && hasRun_; }
     bool outputReadable(size_t index) const noexcept {
         return outputsReadable() && (!bindings_ || bindings_->outputKept(index));

@@ -299,6 +299,28 @@ TEST(ControlNode, OperatorsOfALaterStageHaveNoBackendBeforeARun) {
     EXPECT_EQ(placesOf(session), (std::map<std::string, int>{{"cpu", 3}}));
 }
 
+// An output has its shape before a run, whichever others wait for contents.
+TEST(ControlNode, OutputsOfTheFirstStageHaveTheirShapeBeforeARun) {
+    IndexNet net;
+    const int x = net.relu(net.input({3, 2}));
+    wire::ExtraT form;
+    const int places = net.indexed(wire::OpType::Where, {x}, std::move(form));
+    PublicSession session(pack(net.finish({x, places})), kCpu);
+    ASSERT_EQ(session.created, MNN_OK) << session.error;
+    int32_t dims[MNN_MAX_RANK];
+    size_t rank = 0;
+    for (const bool ran : {false, true}) {
+        mnn_tensor_t *known = nullptr, *later = nullptr;
+        ASSERT_EQ(mnn_session_output_at(session.handle(), 0, &known), MNN_OK);
+        ASSERT_EQ(mnn_session_output_at(session.handle(), 1, &later), MNN_OK);
+        ASSERT_EQ(mnn_tensor_shape(known, dims, MNN_MAX_RANK, &rank), MNN_OK) << mnn_last_error();
+        EXPECT_EQ(std::vector<int32_t>(dims, dims + rank), (std::vector<int32_t>{3, 2}));
+        EXPECT_EQ(mnn_tensor_shape(later, dims, MNN_MAX_RANK, &rank), ran ? MNN_OK : MNN_ERROR_BAD_STATE);
+        session.write(0, Floats{1, 0, 2, 3, 0, 0});
+        ASSERT_EQ(session.run(), MNN_OK) << session.error;
+    }
+}
+
 // The shapes of the outputs of a loop are not known before a run.
 TEST(ControlNode, OutputsOfALoopHaveNoShapeBeforeARun) {
     PublicSession session(loopNet(2), kCpu);
