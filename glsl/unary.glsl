@@ -55,7 +55,7 @@ vec4 unaryOf(uint code, vec4 x, float a, float b) {
         UNARY(34, EACH(siluOf, x))
         UNARY(35, b * mix(a * EACH(expm1Of, x), x, greaterThan(x, vec4(0))))
         UNARY(36, vec4(greaterThan(x, vec4(a))))
-        UNARY(37, mix(x, x * a, lessThan(x, vec4(0))))
+        UNARY(37, mix(x, a == 0 ? vec4(0) : x * a, lessThan(x, vec4(0))))  // 0 times -infinity is NaN
         UNARY(38, min(max(x, vec4(a)), vec4(b)))
     }
     return y;

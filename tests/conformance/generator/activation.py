@@ -22,6 +22,17 @@ def _(n):
     n.out("thresholded", "ThresholdedRelu", x, alpha=1.2)
 
 
+@cases("activation__infinity")
+def _(n):
+    """-infinity at every place of a vector; a sum before, which may compute ReLU itself."""
+    x = n.floats(3, 37, low=-4, high=4)
+    x[:, ::3], x[1, ::2] = -np.inf, -np.inf
+    x = n.input(x, "x")
+    n.out("relu", "Relu", x)
+    n.out("relu_of_sum", "Relu", n.op("Add", x, n.floats(37)))
+    n.out("clip", "Clip", x, np.float32(-1.5), np.float32(2.5))
+
+
 @cases("activation__prelu_shapes", seed="prelu_shapes")
 def _(n):
     x = n.x(2, 35, 3, low=-2, high=2)

@@ -163,6 +163,17 @@ for integer in (np.int32, np.int8, np.uint8):
     wire_cases(f"binary__codes_{np.dtype(integer).name}")(lambda n, dtype=integer: integer_codes(n, dtype))
 
 
+@wire_cases("binary__not_a_number")
+def _(n):
+    """NaN equals nothing, itself included, and is neither smaller nor larger, at every place of a vector."""
+    a = n.floats(3, 37)
+    a[0], a[:, ::5], a[1, ::3] = np.nan, np.nan, 0
+    left, zero = n.feed(a, "a"), n.feed(np.zeros((1,), np.float32), "zero")
+    for code in COMPARISONS:
+        binary_code(n, left, zero, code, FLOAT_CODES[code], code.lower())
+        binary_code(n, left, left, code, FLOAT_CODES[code], f"{code.lower()}_itself")
+
+
 @wire_cases("binary__division_by_zero")
 def _(n):
     """Divisions of integers by zero give 0; the one quotient that does not fit wraps."""

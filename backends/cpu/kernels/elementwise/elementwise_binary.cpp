@@ -74,7 +74,7 @@ MNNC_COMPARE(GreaterEqual, hn::Ge(a, b))
 MNNC_COMPARE(Less, hn::Lt(a, b))
 MNNC_COMPARE(LessEqual, hn::Le(a, b))
 MNNC_COMPARE(Equal, hn::Eq(a, b))
-MNNC_COMPARE(NotEqual, hn::Ne(a, b))
+MNNC_COMPARE(NotEqual, hn::Not(hn::Eq(a, b)))  // hn::Ne() is false for NaN with AVX2 and AVX-512
 #undef MNNC_COMPARE
 
 void reluFloat(float* y, size_t n) {

@@ -67,6 +67,9 @@ struct Leaky {
     V slope;
     HWY_INLINE V operator()(V x, size_t) const { return hn::IfThenElse(hn::Lt(x, k(0)), hn::Mul(x, slope), x); }
 };
+struct Relu {  // apart from Leaky, because 0 times -infinity is NaN
+    HWY_INLINE V operator()(V x, size_t) const { return hn::IfThenZeroElse(hn::Lt(x, k(0)), x); }
+};
 struct LeakyEach {
     const float* slopes;
     size_t n;
@@ -102,6 +105,7 @@ struct AffineEach {
 };
 
 void leaky(const float* x, float* y, size_t n, float slope) {
+    if (slope == 0) return map(x, y, n, Relu{});
     map(x, y, n, Leaky{k(slope)});
 }
 void clip(const float* x, float* y, size_t n, float lo, float hi) {
