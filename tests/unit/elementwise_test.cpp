@@ -123,6 +123,29 @@ TEST(Elementwise, SpecialValues) {
     }
 }
 
+// The result for an element is the same beside numbers that a fast formula does not reach, which may be no elements at
+// all.
+TEST(Elementwise, LanesDoNotDependOnTheirNeighbours) {
+    constexpr size_t kCount = 64;
+    const float outliers[] = {1e30f, -1e30f, 90, INFINITY, -INFINITY, NAN};
+    for (const std::string& isa : availableIsas()) {
+        const UnaryKernels& table = unaryKernels(selectKernels(isa).id);
+        for (int code = 0; code < kUnaryCodes; ++code) {
+            if (!table.byCode[code]) continue;
+            std::vector<float> x(kCount), alone(kCount), beside(kCount);
+            for (size_t i = 0; i < kCount; ++i) x[i] = static_cast<float>(i % 37) / 39.0f + 1e-3f;
+            table.byCode[code](x.data(), alone.data(), kCount);
+            for (size_t i = 0; i < kCount; i += 3) x[i] = outliers[i / 3 % std::size(outliers)];
+            table.byCode[code](x.data(), beside.data(), kCount);
+            for (size_t i = 0; i < kCount; ++i) {
+                if (i % 3 == 0) continue;
+                EXPECT_EQ(std::bit_cast<uint32_t>(alone[i]), std::bit_cast<uint32_t>(beside[i]))
+                    << isa << " code " << code << " element " << i;
+            }
+        }
+    }
+}
+
 TEST(Elementwise, EndsOfTheExponential) {
     const auto last = std::bit_cast<float>(0x42b17217u),
                next = std::bit_cast<float>(0x42b17218u);  // beside log(FLT_MAX)

@@ -171,19 +171,23 @@ HWY_INLINE V expUpTo88(V x) {
     return hn::IfThenZeroElse(hn::Lt(x, k(kMinExp)), expNormal(limit::Max(k(kMinExp), x)));
 }
 
-// Computes the lanes one by one.
-template <typename Each>
-HWY_NOINLINE V eachLane(V x, Each each) {
-    HWY_ALIGN float lanes[kLanes];
-    hn::Store(x, D(), lanes);
-    for (float& lane : lanes) lane = each(lane);
-    return hn::Load(D(), lanes);
+// Returns y, with the lanes whose x lies outside of low..high or is NaN computed one by one. A lane never depends on
+// its neighbours, which may be no elements at all.
+[[maybe_unused]] HWY_NOINLINE V eachLane(V x, V y, float low, float high, float (*each)(float)) {
+    HWY_ALIGN float from[kLanes], to[kLanes];
+    hn::Store(x, D(), from);
+    hn::Store(y, D(), to);
+    HWY_UNROLL(1)
+    for (size_t i = 0; i < kLanes; ++i)
+        if (!(from[i] >= low && from[i] <= high)) to[i] = each(from[i]);
+    return hn::Load(D(), to);
 }
 // Returns 0 where e^x would be subnormal.
 HWY_INLINE V vexp(V x) {
 #if HWY_TARGET == HWY_AVX2
-    if (HWY_LIKELY(hn::AllTrue(D(), hn::Le(x, k(88))))) return expUpTo88(x);
-    return eachLane(x, [](float each) { return each < kMinExp ? 0.0f : std::exp(each); });
+    const V y = expUpTo88(x);
+    if (HWY_LIKELY(hn::AllTrue(D(), hn::Le(x, k(88))))) return y;
+    return eachLane(x, y, -INFINITY, 88, [](float v) { return std::exp(v); });
 #else
     return hn::IfThenZeroElse(hn::Lt(x, k(kMinExp)), expNormal(expLimits(x)));
 #endif
@@ -271,30 +275,27 @@ HWY_INLINE V vtanh(V x) {
     return hn::CopySignToAbs(hn::IfThenElse(hn::Ge(a, k(0.625f)), large, small), x);
 }
 
-// Highway's functions take a limited range. Where a lane lies beyond it or is NaN, the lanes are computed one by one.
-HWY_INLINE bool allWithin(V x, float bound) {
-    return hn::AllTrue(D(), hn::Le(hn::Abs(x), k(bound)));
+// Highway's functions, whose results are y, take a limited range: lanes beyond it and NaN are computed one by one.
+HWY_INLINE V withinBound(V x, float bound, V y, float (*each)(float)) {
+    if (HWY_LIKELY(hn::AllTrue(D(), hn::Le(hn::Abs(x), k(bound))))) return y;
+    return eachLane(x, y, -bound, bound, each);
 }
 constexpr float kMaxAngle = 39000;
 HWY_INLINE V vsin(V x) {
-    if (HWY_LIKELY(allWithin(x, kMaxAngle))) return hn::Sin(D(), x);
-    return eachLane(x, [](float each) { return std::sin(each); });
+    const V y = hn::IfThenElse(hn::Eq(x, k(0)), x, hn::Sin(D(), x));  // -0 stays -0
+    return withinBound(x, kMaxAngle, y, [](float v) { return std::sin(v); });
 }
 HWY_INLINE V vcos(V x) {
-    if (HWY_LIKELY(allWithin(x, kMaxAngle))) return hn::Cos(D(), x);
-    return eachLane(x, [](float each) { return std::cos(each); });
+    return withinBound(x, kMaxAngle, hn::Cos(D(), x), [](float v) { return std::cos(v); });
 }
 HWY_INLINE V vasin(V x) {
-    if (HWY_LIKELY(allWithin(x, 1))) return hn::Asin(D(), x);
-    return eachLane(x, [](float each) { return std::asin(each); });
+    return withinBound(x, 1, hn::Asin(D(), x), [](float v) { return std::asin(v); });
 }
 HWY_INLINE V vacos(V x) {
-    if (HWY_LIKELY(allWithin(x, 1))) return hn::Acos(D(), x);
-    return eachLane(x, [](float each) { return std::acos(each); });
+    return withinBound(x, 1, hn::Acos(D(), x), [](float v) { return std::acos(v); });
 }
 HWY_INLINE V vatan(V x) {
-    if (HWY_LIKELY(allWithin(x, 3e38f))) return hn::Atan(D(), x);
-    return eachLane(x, [](float each) { return std::atan(each); });
+    return withinBound(x, 3e38f, hn::Atan(D(), x), [](float v) { return std::atan(v); });
 }
 
 // erf is x + x p(x^2) below 0.92 and 1 - e^q(x) above. The polynomials were fitted for this file (error 2e-8 and 5e-9).
