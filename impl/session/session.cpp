@@ -78,8 +78,8 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         resize(first.cancel);
     } catch (const Error& error) {
         // The net may be valid for other batches, which the caller sets by a resize; a run without a resize reports
-        // this error.
-        if (!guessed || error.status() != Status::ComputeSizeError) throw;
+        // this error. Known indices beyond the batch are an error of data.
+        if (!guessed || (error.status() != Status::ComputeSizeError && error.status() != Status::InputDataError)) throw;
     }
 }
 

@@ -189,6 +189,28 @@ TEST(Net, BatchesThatAreNotOne) {
     EXPECT_EQ(Opened(net, nullptr).status, MNN_ERROR_COMPUTE_SIZE);
 }
 
+// The same for a known index that lies beyond a batch of 1.
+TEST(Net, IndicesBeyondABatchOfOne) {
+    wire::NetT net = makeReluNet();
+    net.oplists[0]->main.AsInput()->dims = {-1, 4};
+    wire::BlobT two;
+    two.dims = {1};
+    two.dataType = wire::DataType::DT_INT32;
+    two.int32s = {2};
+    net.tensorName.emplace_back("two");
+    net.oplists.insert(net.oplists.begin() + 1, makeOp(wire::OpType::Const, "two", {}, {2}, std::move(two)));
+    net.oplists[2] = makeOp(wire::OpType::GatherV2, "row", {0, 2}, {1}, wire::GatherV2T());
+    const Opened opened(net, nullptr);
+    ASSERT_EQ(opened.status, MNN_OK) << opened.sentence;
+    EXPECT_EQ(mnn_session_run(opened.session), MNN_ERROR_INPUT_DATA);
+    mnn_tensor_t* input = nullptr;
+    ASSERT_EQ(mnn_session_input(opened.session, nullptr, &input), MNN_OK);
+    const int32_t three[] = {3, 4};
+    ASSERT_EQ(mnn_session_resize_input(opened.session, input, three, 2), MNN_OK);
+    ASSERT_EQ(mnn_session_resize(opened.session), MNN_OK);
+    EXPECT_EQ(mnn_session_run(opened.session), MNN_OK);
+}
+
 TEST(Net, LoopsWithoutADescriptionOfTheirOutputsAreRefused) {
     wire::NetT net = makeReluNet();
     wire::LoopParamT loop;
