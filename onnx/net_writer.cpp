@@ -306,18 +306,25 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
     return result;
 }
 
-// Describes the steps by which tensors may be kept as codes.
+// Describes the steps by which tensors may be kept as codes. In a graph with such tensors it states which others are
+// floats: without that, runtimes of the format give them the steps of their neighbours.
 Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const Scope& scope) {
     const std::map<int, Steps>& known = steps_[&scope];
+    if (known.empty()) return 0;
     std::vector<Offset<wire::TensorDescribe>> all;
-    for (const auto& [tensor, steps] : known) {
-        const auto info = wire::CreateTensorQuantInfo(to_, steps.scale, steps.zero, -128, 127, DataType::DT_INT8);
+    for (size_t i = 0; i < scope.values.size(); ++i) {
+        const auto steps = known.find(static_cast<int>(i));
+        if (steps == known.end() && (scope.values[i]->constant || !scope.values[i]->isFloat())) continue;
+        const auto info = steps == known.end()
+                              ? wire::CreateTensorQuantInfo(to_, 0, 0, -128, 127, DataType::DT_FLOAT)
+                              : wire::CreateTensorQuantInfo(to_, steps->second.scale, steps->second.zero, -128, 127,
+                                                            DataType::DT_INT8);
         wire::TensorDescribeBuilder one(to_);
-        one.add_index(tensor);
+        one.add_index(static_cast<int>(i));
         one.add_quantInfo(info);
         all.push_back(one.Finish());
     }
-    return all.empty() ? 0 : to_.CreateVector(all);
+    return to_.CreateVector(all);
 }
 
 WrittenNet Writer::write(const std::vector<V>& outputs) {

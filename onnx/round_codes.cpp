@@ -11,6 +11,33 @@
 namespace mnnc::onnx {
 namespace {
 
+// Returns whether the engine computes the operator, rather than to move elements for it.
+bool computes(OpType type) {
+    switch (type) {
+        case OpType::BinaryOp:
+        case OpType::Convolution:
+        case OpType::ConvolutionDepthwise:
+        case OpType::Deconvolution:
+        case OpType::ELU:
+        case OpType::Input:
+        case OpType::Int8ToFloat:
+        case OpType::Interp:
+        case OpType::LayerNorm:
+        case OpType::MatMul:
+        case OpType::Pooling:
+        case OpType::PReLU:
+        case OpType::Reduction:
+        case OpType::ReLU:
+        case OpType::ReLU6:
+        case OpType::Selu:
+        case OpType::Softmax:
+        case OpType::UnaryOp:
+            return true;
+        default:
+            return false;
+    }
+}
+
 class Rounding {
   public:
     Rounding(Builder& builder, Scope& scope, const std::vector<int>& outputs)
@@ -98,10 +125,11 @@ class Rounding {
     size_t dataCount(size_t i) const { return op(i).type == OpType::Concat ? op(i).inputIndexes.size() : 1; }
 
     // Finds the steps of the value before the first of consecutive moves: the engine moves codes only with those.
+    // Behind operators that it may carry out as moves they count as unknown.
     void findOrigins(size_t i) {
         for (const int id : op(i).outputIndexes) {
             std::optional<Steps>& origin = origins_[at(id)];
-            if (known(id)) origin = value(id).steps;
+            if (known(id) && computes(op(i).type)) origin = value(id).steps;
             if (!movesElements(op(i).type) || op(i).inputIndexes.empty()) continue;
             origin = origins_[at(op(i).inputIndexes[0])];
             for (size_t k = 1; k < dataCount(i); ++k)
@@ -118,7 +146,9 @@ class Rounding {
             case OpType::Convolution:
             case OpType::ConvolutionDepthwise: {
                 const wire::Convolution2DT* table = one.main.AsConvolution2D();
-                return one.inputIndexes.size() == 1 && known(in) && table && table->quanParameter;
+                // With zero points, it computes convolutions in groups with floats.
+                return one.inputIndexes.size() == 1 && known(in) && table && table->quanParameter &&
+                       (table->quanParameter->readType == 0 || table->common->group == 1);
             }
             case OpType::BinaryOp: {
                 if (one.inputIndexes.size() != 2) return false;

@@ -106,12 +106,17 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op, Layer
     return node;
 }
 
-// Returns the scales of the tensors that the file stores as int8. Scales for other types have no effect.
+// Returns the scales of the tensors that the file stores as int8, and which tensors it states to be floats. Scales for
+// other types have no effect.
 std::vector<TensorQuant> parseQuants(const Graph& graph) {
     std::vector<TensorQuant> quants;
     for (size_t id = 0; id < graph.describes.size(); ++id) {
         const wire::TensorDescribe* describe = graph.describes[id];
         const wire::TensorQuantInfo* info = describe ? describe->quantInfo() : nullptr;
+        if (info && info->type() == wire::DataType::DT_FLOAT) {
+            quants.resize(graph.describes.size());
+            quants[id].isFloat = true;
+        }
         if (!info || !(info->scale() > 0)) continue;
         if (info->type() != wire::DataType::DT_INT8 && info->type() != wire::DataType::DT_INVALID) continue;
         quants.resize(graph.describes.size());

@@ -7,11 +7,12 @@ namespace {
 
 constexpr int kRounds = 3;  // rounds of propagation, as in the reference
 
-// Returns whether values pass the command unchanged, or nearly so.
-bool carriesScale(const Command& command) {
+// Returns whether values pass the command unchanged or, unless the file states which tensors are floats, nearly so.
+bool carriesScale(const Command& command, bool statesFloats) {
     if (command.outputs.size() != 1 || command.inputs.empty()) return false;
     for (const Operand* input : command.inputs)
         if (input != command.inputs[0]) return false;
+    if (statesFloats) return command.type == OpType::Raster;
     switch (command.type) {
         case OpType::Raster:
         case OpType::ReLU:
@@ -42,12 +43,14 @@ void QuantStates::note(const CommandGraph& graph, const Operand* tensor) {
     if (tensor->type != DataType::Float32) return;
     found->second.quant = tensor->quant;
     any_ |= tensor->quant.known();
+    statesFloats_ |= tensor->quant.isFloat;
 }
 
 bool QuantStates::pass(const Operand* from, const Operand* to) {
     const QuantState& source = states_[from];
     QuantState& target = states_[to];
-    if (!source.quant.known() || target.quant.known() || to->type != DataType::Float32) return false;
+    if (!source.quant.known() || target.quant.known() || target.quant.isFloat || to->type != DataType::Float32)
+        return false;
     target.quant = source.quant;
     return true;
 }
@@ -57,11 +60,11 @@ void QuantStates::propagate(const CommandGraph& graph, const Ids& ids) {
         bool changed = false;
         for (const CommandGraph::Id id : ids) {
             const Command& command = graph.command(id);
-            if (carriesScale(command)) changed |= pass(command.inputs[0], command.outputs[0]);
+            if (carriesScale(command, statesFloats_)) changed |= pass(command.inputs[0], command.outputs[0]);
         }
         for (size_t i = ids.size(); i-- > 0;) {
             const Command& command = graph.command(ids[i]);
-            if (carriesScale(command)) changed |= pass(command.outputs[0], command.inputs[0]);
+            if (carriesScale(command, statesFloats_)) changed |= pass(command.outputs[0], command.inputs[0]);
         }
         if (!changed) break;
     }

@@ -23,7 +23,8 @@ class QuantStates {
     // Adds the tensors of these commands.
     void note(const CommandGraph& graph, const Ids& ids);
     bool any() const { return any_; }
-    // Passes scales through operators that keep values, in both directions. Then sets the origins.
+    // Passes scales through operators that keep values, in both directions, but not to tensors that the file states to
+    // be floats. Then sets the origins.
     void propagate(const CommandGraph& graph, const Ids& ids);
     void followOrigins(const Command& raster);
 
@@ -39,7 +40,7 @@ class QuantStates {
     bool pass(const Operand* from, const Operand* to);
 
     std::unordered_map<const Operand*, QuantState> states_;
-    bool any_ = false;
+    bool any_ = false, statesFloats_ = false;
 };
 
 }  // namespace mnnc

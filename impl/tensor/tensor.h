@@ -21,6 +21,8 @@ struct TensorQuant {  // real = (q - zero) * scale; scale 0: not quantised
     float scale = 0, zero = 0, min = -128, max = 127;
     // The plan guarantees that no code is below zero, and neither is the zero point: kernels may rely on it.
     bool nonNegative = false;
+    // The file states that the values are floats, so that no neighbour's scale is theirs, too.
+    bool isFloat = false;
 
     bool known() const noexcept { return scale != 0; }
     bool sameStep(const TensorQuant& other) const noexcept { return scale == other.scale && zero == other.zero; }

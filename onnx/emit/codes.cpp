@@ -146,10 +146,14 @@ V realOf(Call& c, V codes, V scale, V zero, int64_t axis) {
         table.tensorScale = {steps->scale};
         table.floatzeros = {steps->zero};  // less 128 for unsigned codes
         table.zeroPoint = static_cast<int8_t>(std::lround(steps->zero));
+        if (made->type == DataType::DT_INT8) {
+            // A copy has the steps, because operators of integers may read these codes, too.
+            made = c.b.copy(made);
+            made->steps = steps;
+        }
         V result = c.b.op(OpType::Int8ToFloat, table, {made});
         result->elem = Elem::Float;
         result->steps = steps;
-        if (made->type == DataType::DT_INT8) made->steps = steps;
         return result;
     }
     V result = dequantise(c, made, spread(c, scale, *made, axis, 0), zero ? spread(c, zero, *made, axis, 0) : nullptr);

@@ -174,3 +174,61 @@ def shared_cases():
     for alpha in (.5, 2.0):
         yield own_case(f"qgemm_alpha_{alpha}", [node("QGemm", ["x", "s", "z", "b", "bs", "bz", "c"], ["y"], domain="com.microsoft", alpha=alpha)],
                        {"x": codes(u8, 3, 5) // 2}, c, free=("x",))
+
+
+def stated_cases():
+    """Values beside quantised ones that the model does not quantise, or quantises in another way: steps of neighbours are
+    not theirs. Integers that are dequantised, too, are read by operators of integers."""
+    node = helper.make_node
+    real, u8, i8 = np.float32, np.uint8, np.int8
+    c = {"s": real(.5), "z": i8(0), "t": real(.02), "tz": i8(-128), "lo": real(0), "hi": real(.7), "one": np.array([1]),
+         "five": np.array([5]), "three": np.array([3]), "scales": np.array([1, 1, 2, 2], real), "w": floats(4, 3, 1, 1) / 4}
+
+    def coded(name, out, steps=("s", "z")):
+        return [node("QuantizeLinear", [name, *steps], [out + "q"]), node("DequantizeLinear", [out + "q", *steps], [out])]
+
+    behind = {"clip": node("Clip", ["d", "lo", "hi"], ["y"]), "average": node("AveragePool", ["d"], ["y"], kernel_shape=[2, 2]),
+              "global": node("GlobalAveragePool", ["d"], ["y"]), "resized": node("Resize", ["d", "", "scales"], ["y"], mode="linear"),
+              "convolved": node("Conv", ["d", "w"], ["y"])}
+    x = {"x": floats(2, 3, 4, 6) * 1.3}
+    for name, last in behind.items():
+        yield own_case(f"stated_{name}", coded("x", "d") + [last], x, c, free=("x",), plain=True)
+    nodes = [*coded("x", "d"), node("Clip", ["d", "lo", "hi"], ["k"]), *coded("k", "e", ("t", "tz")), node("Sqrt", ["e"], ["y"])]
+    yield own_case("stated_other_steps", nodes, x, c, free=("x",), plain=True)
+    nodes = [*coded("x", "d"), node("AveragePool", ["d"], ["a"], kernel_shape=[2, 2]), node("Clip", ["a", "lo", "hi"], ["k"]),
+             node("Sigmoid", ["k"], ["y"])]
+    yield own_case("stated_chain", nodes, x, c, free=("x",), plain=True)
+    product = [*coded("r", "d", ("t", "tz")), node("Mul", ["d", "d"], ["m"]), *coded("m", "y", ("t", "tz"))]
+    beside = {"product": [node("Mul", ["v", "v"], ["w2"])], "slice": [node("Slice", ["v", "one", "five", "three"], ["w2"])],
+              "negative": [node("Neg", ["v"], ["w2"])], "average": [node("AveragePool", ["v"], ["w2"], kernel_shape=[2, 2])],
+              "maximum": [node("MaxPool", ["v"], ["w2"], kernel_shape=[2, 2])],
+              "transpose": [node("Transpose", ["v"], ["w2"], perm=[0, 1, 3, 2])],
+              "steps": [*coded("v", "e"), node("Add", ["e", "e"], ["w2"])]}
+    for name, others in beside.items():
+        nodes = [node("Tanh", ["x"], ["v"]), node("Relu", ["v"], ["r"]), *others, *product]
+        yield own_case(f"stated_beside_{name}", nodes, x, c, ("w2", "y"), free=("x",), tolerance=.0201, plain=True)
+    nodes = [node("Tanh", ["x"], ["v"]), node("Slice", ["v", "one", "five", "three"], ["w2"]), node("Identity", ["v"], ["r"]), *product]
+    yield own_case("stated_moved", nodes, x, c, ("w2", "y"), free=("x",), tolerance=.0201, plain=True)
+    # A move behind another one, between which values get other steps.
+    first = {"pad": node("Pad", ["d", "pads"], ["p"]), "tile": node("Tile", ["d", "times"], ["p"]),
+             "gather": node("Gather", ["d", "places"], ["p"], axis=2)}
+    second = {"slice": node("Slice", ["e", "one", "five", "three"], ["m"]), "concat": node("Concat", ["e", "e"], ["m"], axis=1),
+              "transpose": node("Transpose", ["e"], ["m"], perm=[0, 1, 3, 2])}
+    own = c | {"pads": np.array([0, 0, 1, 0, 0, 0, 0, 1]), "times": np.array([1, 1, 2, 1]), "places": np.array([2, 0, 1])}
+    for before, behind in (("pad", "slice"), ("tile", "concat"), ("gather", "transpose")):
+        nodes = [*coded("x", "d"), first[before], *coded("p", "e", ("t", "tz")), second[behind], *coded("m", "y", ("t", "tz"))]
+        yield own_case(f"stated_{before}_{behind}", nodes, x, own, free=("x",), tolerance=.0201 / 5.1, plain=True)
+    # A convolution in groups whose weights have a zero point.
+    own = c | {"w": codes(i8, 4, 2, 3, 3), "ws": real(.01), "wz": i8(17), "r": real(.1)}
+    for group in (2, 4):
+        nodes = [*coded("x", "d", ("t", "z")), node("DequantizeLinear", ["w", "ws", "wz"], ["wd"]),
+                 node("Conv", ["d", "wd"], ["v"], group=group), *coded("v", "e", ("r", "z")), node("Tanh", ["e"], ["y"])]
+        yield own_case(f"stated_group_{group}", nodes, {"x": floats(1, 2 * group, 5, 6)}, own, free=("x",), tolerance=.101, plain=True)
+    a, b = codes(i8, 2, 3, 7, 9), codes(i8, 2, 3, 7, 9)
+    for op in ("Add", "Sub", "Mul", "Min", "Max", "BitwiseXor"):
+        nodes = [node(op, ["x", "b"], ["y"]), node("DequantizeLinear", ["x", "t", "z"], ["w2"])]
+        yield own_case(f"dequantised_beside_{op.lower()}", nodes, {"x": a, "b": b}, {"t": real(.02), "z": i8(0)}, ("y", "w2"), free=("x",),
+                       plain=True)
+    nodes = [node("QuantizeLinear", ["x", "t", "z"], ["q"]), node("Pad", ["q", "pads", "z"], ["p"]),
+             node("MaxPool", ["p"], ["m"], kernel_shape=[3, 3], pads=[1] * 4), node("DequantizeLinear", ["m", "t", "z"], ["y"])]
+    yield own_case("padded_codes", nodes, x, {"t": real(.03), "z": i8(0), "pads": np.array([0, 0, 0, 0, 0, 0, 0, 1])}, plain=True)
