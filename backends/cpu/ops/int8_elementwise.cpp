@@ -191,9 +191,11 @@ bool quantizesBinary(const Command& command) {
     if (command.operands() != 2 || params->code < kBinaryAdd || params->code > kBinaryMul) return false;
     const bool equal = std::all_of(command.inputs.begin(), command.inputs.end(),
                                    [&](const Operand* input) { return input->shape == out.shape; });
-    const bool alike = std::all_of(command.inputs.begin(), command.inputs.end(),
-                                   [&](const Operand* input) { return input->format == out.format; });
-    return alike &&
+    // NCHW and NC4HW4 name the same order of elements: passes exchange tensors of one for those of the other.
+    const bool sameOrder = std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Operand* input) {
+        return (input->format == Format::NHWC) == (out.format == Format::NHWC);
+    });
+    return sameOrder &&
            (equal || (params->code != kBinarySub && out.format != Format::NHWC && channelOperand(command) >= 0));
 }
 

@@ -42,6 +42,20 @@ def _(n):
         n.out(name, n.conv(x, 19, 19, kernel, MID, group=19, **options), MID)
 
 
+@case("int8__depthwise_residual")
+def _(n):
+    # As the official quantiser writes a sum of a depthwise convolution and its input: the planner takes the tensor that
+    # the convolution reads, of another format, for that input.
+    to_blocks, back = {"source": "NCHW", "dest": "NC4HW4"}, {"source": "NC4HW4", "dest": "NCHW"}
+    blocks = n.input("x", 1, 3, 8, 9, quant=IN)
+    plain = n.ops[-1]["inputIndexes"][0]
+    x = n.op("ConvertTensor", [blocks], IN, None, "TensorConvertInfo", to_blocks)
+    a = n.conv(n.op("ConvertTensor", [x], IN, None, "TensorConvertInfo", to_blocks), 3, 3, (3, 3), MID, group=3, pads=(1, 1, 1, 1))
+    b = n.binary(n.op("ConvertTensor", [a], MID, None, "TensorConvertInfo", back), plain, "ADD", OUT)
+    c = n.op("ConvertTensor", [b], OUT, None, "TensorConvertInfo", to_blocks)
+    n.out("y", n.conv(c, 3, 3, (1, 1), MID), MID)
+
+
 @case("int8__binary", seed="int8_binary")
 def _(n):
     a = n.input("a", 1, 18, 7, 9, quant=(0.25, 3), low=-20, high=20)
