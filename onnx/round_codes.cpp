@@ -98,10 +98,8 @@ class Rounding {
                     continue;
                 }
                 V raw = added(id, "/raw", DataType::DT_FLOAT);
-                // Where a pooled value has no steps of its own, the engine gives it those of its input and then rounds
-                // averages down.
-                raw->ownSteps = type == OpType::Pooling;
-                if (!raw->ownSteps) raw->steps.reset();
+                raw->steps.reset();
+                raw->ownSteps = false;
                 std::replace(moved.op.outputIndexes.begin(), moved.op.outputIndexes.end(), id, raw->tensor);
                 pairs.emplace_back(raw->tensor, id);
             }
