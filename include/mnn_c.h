@@ -1794,7 +1794,8 @@ MNN_C_API mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t
  * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes);
 
-/* Copies data from the host into an input and converts the layout.
+/* Copies data from the host into an input and converts the layout. An output that only renames or reshapes an input
+ * can share its memory: it then has the new elements before the next run.
  * tensor: an input, or a constant (see mnn_session_constant()).
  * data: in, elements of the tensor's type in `format`, any alignment; may be NULL when bytes is 0. Not kept.
  * bytes: exactly mnn_tensor_byte_size(tensor, format).
@@ -1826,7 +1827,7 @@ enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
 
 /* Gives access to a tensor's elements in place, row-major in the order of its own format (NHWC for
  * MNN_FORMAT_NHWC, NCHW for the others). Elements that are not stored in that order and halves are copied; inputs of
- * other types never are.
+ * other types never are. Writing changes outputs that share the input's memory, as mnn_tensor_write() does.
  * tensor: an input, or an output after a run.
  * access: MNN_MAP_READ, MNN_MAP_WRITE (inputs only) or both. Without MNN_MAP_READ the contents are undefined
  *   and all elements have to be written.

@@ -1190,7 +1190,8 @@ extern "C" {
     ///
     /// Use: reads. Since 0.1.
     pub fn mnn_tensor_byte_size(tensor: *const mnn_tensor_t, format: i32, bytes: *mut usize) -> mnn_status;
-    /// Copies data from the host into an input and converts the layout.
+    /// Copies data from the host into an input and converts the layout. An output that only renames or reshapes an input
+    /// can share its memory: it then has the new elements before the next run.
     ///
     /// - `tensor`: an input, or a constant (see `mnn_session_constant()`).
     /// - `data`: in, elements of the tensor's type in `format`, any alignment; may be NULL when bytes is 0. Not kept.
@@ -1233,7 +1234,7 @@ extern "C" {
     ) -> mnn_status;
     /// Gives access to a tensor's elements in place, row-major in the order of its own format (NHWC for
     /// `MNN_FORMAT_NHWC`, NCHW for the others). Elements that are not stored in that order and halves are copied; inputs of
-    /// other types never are.
+    /// other types never are. Writing changes outputs that share the input's memory, as `mnn_tensor_write()` does.
     ///
     /// - `tensor`: an input, or an output after a run.
     /// - `access`: `MNN_MAP_READ`, `MNN_MAP_WRITE` (inputs only) or both. Without `MNN_MAP_READ` the contents are undefined
