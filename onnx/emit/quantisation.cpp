@@ -46,12 +46,12 @@ void emitDynamicQuantize(Call& c) {
     V high = binary(c, Binary::MAXIMUM, reduce(c, Reduction::MAXIMUM, x, all, false), zero);
     V low = binary(c, Binary::MINIMUM, reduce(c, Reduction::MINIMUM, x, all, false), zero);
     V scale = div(c, sub(c, high, low), c.b.real(255));
-    // A tensor of zeros has no range.
+    // A tensor of zeros has no range; onnxruntime gives it the scale 1.
     V safe = select(c, compare(c, Binary::EQUAL, scale, zero), c.b.real(1), scale);
     V point = clip(c, unary(c, Unary::ROUND, div(c, unary(c, Unary::NEG, low), safe)), 0, 255);
     V codes = castTo(c, point, Elem::Uint8);
     c.out(0, quantise(c, x, safe, point, Elem::Uint8));
-    c.out(1, scale);
+    c.out(1, safe);
     c.out(2, codes);
 }
 
