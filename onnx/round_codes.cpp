@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "model/int8_limits.h"
 #include "moves.h"
 
 namespace mnnc::onnx {
@@ -144,9 +145,13 @@ class Rounding {
             case OpType::Convolution:
             case OpType::ConvolutionDepthwise: {
                 const wire::Convolution2DT* table = one.main.AsConvolution2D();
-                // With zero points, it computes convolutions in groups with floats.
-                return one.inputIndexes.size() == 1 && known(in) && table && table->quanParameter &&
-                       (table->quanParameter->readType == 0 || table->common->group == 1);
+                if (one.inputIndexes.size() != 1 || !known(in) || !table || !table->quanParameter) return false;
+                const wire::Convolution2DCommonT& form = *table->common;
+                const bool depthwise = one.type == OpType::ConvolutionDepthwise;
+                const int64_t channels = depthwise ? 1 : form.inputCount / std::max(form.group, 1);
+                return !int8Objection({depthwise, table->quanParameter->readType != 0, form.group,
+                                       channels * form.kernelX * form.kernelY, form.kernelX, form.kernelY,
+                                       form.dilateX});
             }
             case OpType::BinaryOp: {
                 if (one.inputIndexes.size() != 2) return false;

@@ -14,6 +14,7 @@
 #include "base/aligned.h"
 #include "int8_reference.h"
 #include "int8_variants.h"
+#include "model/int8_limits.h"
 
 namespace mnnc::test {
 namespace {
@@ -207,7 +208,7 @@ TEST(Int8Convolution, FloatResults) {
 }
 
 void expectDepthwise(const ConvShape& s, float wider = 4) {
-    ASSERT_TRUE(fitsInt8Depthwise(s));
+    ASSERT_TRUE(fitsInt8Depthwise(s.kw, s.kh, s.dilateW));
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 4);
     const Bytes weights = randomBytes(static_cast<size_t>(s.ic * s.kh * s.kw), 5);
     NetBuilder steps(s.oc, false, 6);
@@ -263,7 +264,8 @@ TEST(Int8Depthwise, Windows) {
 }
 
 TEST(Int8Depthwise, TellsWhatIsTooLarge) {
-    EXPECT_FALSE(fitsInt8Depthwise(shape(1, 4, 100, 3000, 4, 3, 3, 1, 0, 400)));
+    EXPECT_FALSE(fitsInt8Depthwise(3, 3, 400));
+    EXPECT_FALSE(fitsInt8Depthwise(std::numeric_limits<int>::max(), 3, std::numeric_limits<int>::max()));
 }
 
 TEST(Int8Elements, Casts) {

@@ -1,13 +1,8 @@
 // Operators over int8 tensors that share their operator type with the float ones.
 #pragma once
-#include <limits>
-
 #include "backends/cpu/cpu_backend.h"
 
 namespace mnnc::cpu {
-
-// Above this many terms an int32 sum of 255 * 128 could overflow.
-constexpr int64_t kMaxTerms = std::numeric_limits<int32_t>::max() / (255 * 128);
 
 // Returns whether a float convolution can be computed as ConvInt8 or DepthwiseConvInt8.
 bool quantizesConvolution(const Command& command);

@@ -10,6 +10,7 @@
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
+#include "model/int8_limits.h"
 
 namespace mnnc::cpu {
 
@@ -214,6 +215,8 @@ class Int8ConvExecution final : public Execution {
     Int8Post post_;
 };
 
+static_assert(kMaxInt8LineBytes <= kInt8LineBytes);
+
 // Returns why the kernels do not take the command; empty: they do.
 std::string objection(const Command& command) {
     const auto* params = command.paramsIf<ConvParams>();
@@ -226,11 +229,10 @@ std::string objection(const Command& command) {
     if (in.empty() || out.empty()) return "";
     const ConvWindow w = windowOf(command);
     const bool depthwise = isDepthwise(command.type);
-    if (w.weightCount / w.oc > kMaxTerms) return "sums of so many products do not fit";
-    if (params->int8.minima && (depthwise || w.groups > 1)) return "its weights have minima and are in groups";
     if (depthwise && params->int8.floatOutput) return "its depthwise result stays float";
-    if (depthwise && !fitsInt8Depthwise(planShape(w, *params))) return "its window is too large";
-    return "";
+    const char* limit =
+        int8Objection({depthwise, params->int8.minima, w.groups, w.weightCount / w.oc, w.kw, w.kh, params->dilateX});
+    return limit ? limit : "";
 }
 
 // Returns whether the epilogue is a ReLU or ReLU6; int8 convolutions of files have no other.

@@ -11,6 +11,7 @@
 #include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/int8.h"
+#include "model/int8_limits.h"
 
 namespace mnnc::cpu {
 
@@ -235,7 +236,7 @@ bool quantizesDeconvolution(const Command& command) {
     const Phases p = phasesOf(w, *params);
     // With phases without a tap, the codes would be many times larger than the weights.
     return p.count() <= kMaxPhases && w.kh >= p.y.stride && w.kw >= p.x.stride && w.oc <= kMaxChannels / kMaxPhases &&
-           w.ic * p.y.taps() * p.x.taps() <= kMaxTerms;
+           w.ic * p.y.taps() * p.x.taps() <= kMaxInt8Terms;
 }
 
 std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command, std::string& reason) {

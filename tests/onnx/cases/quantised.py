@@ -232,3 +232,25 @@ def stated_cases():
     nodes = [node("QuantizeLinear", ["x", "t", "z"], ["q"]), node("Pad", ["q", "pads", "z"], ["p"]),
              node("MaxPool", ["p"], ["m"], kernel_shape=[3, 3], pads=[1] * 4), node("DequantizeLinear", ["m", "t", "z"], ["y"])]
     yield own_case("padded_codes", nodes, x, {"t": real(.03), "z": i8(0), "pads": np.array([0, 0, 0, 0, 0, 0, 0, 1])}, plain=True)
+
+
+def limit_cases():
+    """Layers of codes that are too large for the kernels of codes compute with floats, and their results are rounded and
+    limited, too: a window that spans more columns than a line holds, sums of too many products. A quantised tensor of
+    zeros has the scale 1, as in onnxruntime."""
+    node = helper.make_node
+    real, u8, i8 = np.float32, np.uint8, np.int8
+    c = {"s": real(.02), "z": u8(120), "t": real(.01), "k": codes(i8, 4, 1, 3, 3), "ks": real(.01), "kz": i8(0)}
+
+    def between(name, layer):
+        return [node("QuantizeLinear", [name, "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["d"]), *layer,
+                node("QuantizeLinear", ["r", "t", "z"], ["rq"]), node("DequantizeLinear", ["rq", "t", "z"], ["v"]), node("Neg", ["v"], ["y"])]
+
+    layer = [node("DequantizeLinear", ["k", "ks", "kz"], ["kd"]), node("Conv", ["d", "kd"], ["r"], group=4, dilations=[1, 128])]
+    yield own_case("rounded_wide_window", between("x", layer), {"x": floats(1, 4, 5, 262) * 2}, c, free=("x",), tolerance=1.05 / 120, plain=True)
+    c |= {"k": codes(i8, 100, 3), "ks": real(.0002), "along": np.array([1, 658]), "down": np.array([658, 1])}
+    layer = [node("Tile", ["k", "down"], ["m"]), node("DequantizeLinear", ["m", "ks", "kz"], ["kd"]), node("MatMul", ["d", "kd"], ["r"])]
+    yield own_case("rounded_long_sum", [node("Tile", ["x", "along"], ["w"]), *between("w", layer)], {"x": floats(4, 100) * 2}, c, free=("x",),
+                   tolerance=1.05 / 120, plain=True)
+    yield own_case("dynamicquantizelinear_zeros", [node("DynamicQuantizeLinear", ["x"], ["y", "s", "z"])], {"x": np.zeros((2, 3), real)},
+                   outputs=("y", "s", "z"), free=("x",))

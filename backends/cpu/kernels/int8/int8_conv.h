@@ -67,9 +67,7 @@ std::unique_ptr<Int8SumPlan> makeInt8DensePlan(const Kernels& k, const ConvShape
 // Returns Winograd's plan, whose sums are the same, for shapes that it accepts.
 std::unique_ptr<Int8SumPlan> makeInt8WinogradPlan(const Kernels& k, const ConvShape& shape);
 bool int8WinogradAccepts(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options);
-// Returns the plan in which every channel is a group of its own.
+// Returns the plan in which every channel is a group of its own; model/int8_limits.h has the largest window.
 std::unique_ptr<Int8ConvPlan> makeInt8DepthwisePlan(const Kernels& k, const ConvShape& shape);
-// Returns whether there is such a plan for this window.
-bool fitsInt8Depthwise(const ConvShape& shape);
 
 }  // namespace mnnc

@@ -90,10 +90,4 @@ std::unique_ptr<Int8ConvPlan> makeInt8DepthwisePlan(const Kernels& k, const Conv
     return std::make_unique<DepthwisePlan>(k, shape);
 }
 
-bool fitsInt8Depthwise(const ConvShape& shape) {
-    // For any instruction set, the line buffer must hold the columns of one output.
-    const int64_t columns = int64_t{shape.kw - 1} * shape.dilateW + 1;
-    return columns * ceilDiv(shape.kh, 2) * 64 <= kInt8LineBytes;
-}
-
 }  // namespace mnnc
