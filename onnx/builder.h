@@ -271,9 +271,10 @@ class Builder {
     int64_t unchecked = 0;  // operators for which that happened
     // Extents that are equal in both probes count as fixed, even if that may be by chance.
     bool trusts = false;
-    // Windows are expected to make both probes' extents equal, as they reduce the height of a line of text to 1.
-    bool windowsMeet = false;
-    int64_t chances = 0;  // extents that may be equal in both probes by chance
+    // An extent of 1 behind windows counts as fixed: they reduce the height of a line of text to it.
+    bool windowsReachOne = false;
+    int64_t reachedOne = 0;  // such extents
+    int64_t chances = 0;     // extents that may be equal in both probes by chance
 
   private:
     // A list of this many free axes. Throws NotSupported for more axes than the format has.
@@ -309,6 +310,8 @@ class Builder {
                     const std::vector<V>& outputs);
     void carryChance(OpType type, const std::vector<V>& inputs, const std::vector<V>& outputs);
     void noteChanceByNumber(const std::vector<V>& inputs, const std::vector<V>& outputs);
+    void noteClamps(const Parameter& parameter, const std::vector<V>& inputs, Value& value);
+    void addChance(Value& value, size_t axis);
     void append(OpType type, const Parameter& parameter, const std::vector<V>& inputs, const std::vector<V>& outputs);
 
     Evaluator& evaluator_;

@@ -110,9 +110,12 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
     const wire::OpParameterUnion& table = parameter.value;
     switch (type) {
         case OpType::BinaryOp:
-        case OpType::MatMul:
         case OpType::Select:
             return maxRank;
+        case OpType::MatMul: {
+            const size_t second = inputs.at(1)->rank();
+            return first == 1 && second == 1 ? 0 : maxRank - (first == 1 || second == 1 ? 1 : 0);
+        }
         case OpType::Concat:
         case OpType::Convolution:
         case OpType::ConvolutionDepthwise:

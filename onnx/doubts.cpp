@@ -209,10 +209,12 @@ std::vector<bool> Builder::doubtsOf(OpType type, const Parameter& parameter, con
 // changes is in doubt, too.
 void Builder::noteChance(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                          const std::vector<V>& outputs) {
+    if (trusts) return;
+    if (type == OpType::StridedSlice) noteClamps(parameter, inputs, *outputs.at(0));
     bool any = false;
     for (const V input : inputs) any = any || !input->chance.empty() || !input->doubts.empty();
     const bool cuts = cutsByNumbers(type, inputs);
-    if ((!any && !cuts) || trusts) return;
+    if (!any && !cuts) return;
     std::vector<Result> results;
     for (const bool equalAlone : {false, true}) {
         std::vector<Operand> operands;
@@ -232,12 +234,44 @@ void Builder::noteChance(OpType type, const Parameter& parameter, const std::vec
         Value& value = *outputs[i];
         if (!results[i].known || results[i].dims.size() != value.rank()) continue;
         for (size_t axis = 0; axis < value.rank(); ++axis)
-            if (value.fixed(axis) && value.dims[1][axis] != results[i].dims[axis]) {
-                value.chance.resize(value.rank());
-                value.chance[axis] = true;
-                ++chances;
-            }
+            if (value.dims[1][axis] != results[i].dims[axis]) addChance(value, axis);
     }
+}
+
+// The end of a slice may lie within both probes' extents, but not within that of a run: then the slice is shorter. And
+// a large step may take as many elements for both probes.
+void Builder::noteClamps(const Parameter& parameter, const std::vector<V>& inputs, Value& value) {
+    constexpr int64_t kMore = 1000;
+    const Value& x = *inputs[0];
+    const bool byNumbers = std::all_of(inputs.begin() + 1, inputs.end(), [](V input) { return input->constant; });
+    if (x.allFixed() || !byNumbers) return;
+    std::vector<Operand> operands;
+    operands.reserve(inputs.size());
+    for (const V input : inputs) operands.push_back(operand(*input, 1, false));
+    operands[0].content = nullptr;
+    for (size_t axis = 0; axis < x.rank(); ++axis) {
+        if (x.fixed(axis)) continue;
+        for (const int64_t extent : {int64_t{1}, x.dims[1][axis] + kMore}) {
+            operands[0].dims[axis] = extent;
+            Result result;
+            try {
+                result = evaluator_(OpType::StridedSlice, parameter.value, operands, 1, -1).at(0);
+            } catch (const Error& error) {
+                if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled) throw;
+            }
+            if (!result.known || result.dims.size() != value.rank()) continue;
+            for (size_t i = 0; i < value.rank(); ++i)
+                if (value.dims[1][i] != result.dims[i]) addChance(value, i);
+        }
+        operands[0].dims[axis] = x.dims[1][axis];
+    }
+}
+
+void Builder::addChance(Value& value, size_t axis) {
+    if (!value.fixed(axis)) return;
+    value.chance.resize(value.rank());
+    value.chance[axis] = true;
+    ++chances;
 }
 
 // For operators whose rule determines the extents. Windows with strides may give equal extents for different ones: a
@@ -246,19 +280,21 @@ void Builder::carryChance(OpType type, const std::vector<V>& inputs, const std::
     if (trusts || inputs.empty()) return;
     constexpr size_t kFirstSpatialAxis = 2;
     const Value& x = *inputs[0];
-    const bool mayMeet = hasWindows(type) && !windowsMeet;
+    const bool windows = hasWindows(type);
     for (const V value : outputs) {
         if (value->rank() != x.rank()) {
             noteChanceByNumber(inputs, {value});
             continue;
         }
-        for (size_t axis = 0; axis < x.rank(); ++axis)
-            if (value->fixed(axis) && ((axis < x.chance.size() && x.chance[axis]) ||
-                                       (mayMeet && axis >= kFirstSpatialAxis && !x.fixed(axis)))) {
-                value->chance.resize(value->rank());
-                value->chance[axis] = true;
-                ++chances;
-            }
+        for (size_t axis = 0; axis < x.rank(); ++axis) {
+            const bool spatial = windows && axis >= kFirstSpatialAxis;
+            const bool isOpen = (axis < x.chance.size() && x.chance[axis]) || (spatial && !x.fixed(axis));
+            if (!isOpen || !value->fixed(axis)) continue;
+            if (spatial && windowsReachOne && value->dims[0][axis] == 1)
+                ++reachedOne;
+            else
+                addChance(*value, axis);
+        }
     }
 }
 
@@ -276,12 +312,8 @@ void Builder::noteChanceByNumber(const std::vector<V>& inputs, const std::vector
     }
     for (const V value : outputs)
         for (size_t axis = 0; !numbers.empty() && axis < value->rank(); ++axis)
-            if (value->fixed(axis) &&
-                std::find(numbers.begin(), numbers.end(), value->dims[0][axis]) != numbers.end()) {
-                value->chance.resize(value->rank());
-                value->chance[axis] = true;
-                ++chances;
-            }
+            if (std::find(numbers.begin(), numbers.end(), value->dims[0][axis]) != numbers.end())
+                addChance(*value, axis);
 }
 
 }  // namespace mnnc::onnx

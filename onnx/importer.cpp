@@ -531,6 +531,10 @@ void Importer::noteResults() {
     if (builder_.unchecked)
         note(std::to_string(builder_.unchecked) +
              " operators refuse the numbers that stood for free extents, so they fit other numbers alone, if any.");
+    if (builder_.reachedOne)
+        note(
+            "Windows that make 1 of an image's height, for two heights that stood for it, count as doing so for every "
+            "height, as in nets that read lines of text.");
     if (builder_.trusts)
         note(
             "Extents that came out of arithmetic over free extents and were equal for two sets of numbers count as "
@@ -543,7 +547,7 @@ bool Importer::run(int strategy) {
     frame_ = &frame;
     builder_.lenient = strategy == kLenientStrategy;
     builder_.trusts = strategy == kTrustingStrategy;
-    builder_.windowsMeet = strategy == kTextStrategies[0] || strategy == kTextStrategies[1];
+    builder_.windowsReachOne = strategy == kTextStrategies[0] || strategy == kTextStrategies[1];
     if (builder_.trusts) strategy = 0;
     const Graph& graph = model_.graph;
     declareValues(graph, frame);

@@ -12,10 +12,7 @@ void emitMatMul(Call& c) {
         a = castTo(c, a, Elem::Float);
         b = castTo(c, b, Elem::Float);
     }
-    V result = product(c, a, b);
-    // The format's product of two lists has rank 1 and one element.
-    if (a->rank() == 1 && b->rank() == 1 && result->rank() == 1) result = reshape(c, result, {});
-    c.out(castTo(c, result, elem));
+    c.out(castTo(c, product(c, a, b), elem));
 }
 
 void emitGemm(Call& c) {

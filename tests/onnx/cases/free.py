@@ -110,3 +110,34 @@ def met_cases():
              node("Add", ["u", "p"], ["y"])]
     for batch in (1, 2):
         yield own_case(f"windows_meet_{batch}", nodes, {"x": floats(batch, 4, 12, 10)}, c, free={"x": (0, 2, 3)})
+
+
+def cut_cases():
+    """Extents that are equal for the numbers that stand for free ones, but not in every run: a slice may end within
+    them, a pooling window may make one extent of two. Products of lists of a free length, whose ranks are known."""
+    node = helper.make_node
+    c = {"z": np.array([0]), "six": np.array([6]), "two": np.array([2]), "back": np.array([-2]), "end": np.array([2**31])}
+    cut = node("Slice", ["x", "z", "six", "two"], ["t"])
+    behind = {"shape": node("Shape", ["t"], ["y"]), "tail": node("Slice", ["t", "back", "end", "two"], ["y"]),
+              "last_of_equals": node("ArgMax", ["t"], ["y"], axis=2, select_last_index=1), "triangle": node("Trilu", ["t"], ["y"])}
+    for name, last in behind.items():
+        for length in (4, 9):
+            x = {"x": np.round(floats(1, 2, length) * 2) / 2}
+            yield own_case(f"cut_{name}_{length}", [cut, last], x, c, free={"x": (2,)})
+    for name, weight in ("list", floats(10)), ("matrix", floats(10, 4)), ("volume", floats(2, 10, 4)):
+        rank = weight.ndim - 1
+        for last in ([node("Softmax", ["t"], ["y"], axis=-1), node("ArgMax", ["t"], ["y"], axis=-1), node("Transpose", ["t"], ["y"])] if rank
+                     else [node("Neg", ["t"], ["y"])]):
+            for fed in (True, False):
+                feed, constants = {"x": floats(10)} | ({"w": weight} if fed else {}), {} if fed else {"w": weight}
+                yield own_case(f"list_times_{name}_{last.op_type.lower()}_{'fed' if fed else 'constant'}",
+                               [node("MatMul", ["x", "w"], ["t"]), last], feed, constants, free=("x",))
+    c |= {"last": np.array([2**31 - 1]), "three": np.array([3])}
+    yield own_case("cut_steps", [node("Slice", ["x", "z", "last", "z", "three"], ["t"]), node("Shape", ["t"], ["y"])], {"x": floats(7, 4)}, c,
+                   free={"x": (0,)})
+    pool = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    x = {"x": floats(1, 3, 12, 6)}
+    yield own_case("unpooled_free_height", [node("MaxPool", ["x"], ["p", "i"], **pool), node("MaxUnpool", ["p", "i"], ["y"], **pool)], x,
+                   free={"x": (2,)})
+    yield own_case("same_lower_behind_pool", [node("MaxPool", ["x"], ["p"], **pool), node("MaxPool", ["p"], ["y"], kernel_shape=[3, 3], strides=[3, 3],
+                                                                                          auto_pad="SAME_LOWER")], x, free={"x": (2,)})
