@@ -252,6 +252,23 @@ int Builder::tensorOf(V value) {
     return written->tensor;
 }
 
+void Builder::nameResult(V value, std::string_view name, size_t first) {
+    if (value->scope != scope_ || value->tensor < static_cast<int>(first)) return;
+    const std::string wished = shortName(name);
+    std::vector<std::string>& names = scope_->tensors;
+    const auto own = static_cast<size_t>(value->tensor);
+    if (names[own] == wished) return;
+    if (scope_->taken.insert(wished).second) {
+        names[own] = value->name = wished;
+        return;
+    }
+    if (wished != name_) return;
+    const auto holder = std::find(names.begin() + static_cast<ptrdiff_t>(first), names.end(), wished);
+    if (holder == names.end()) return;
+    std::swap(names[own], *holder);
+    std::swap(value->name, scope_->values[static_cast<size_t>(holder - names.begin())]->name);
+}
+
 void Builder::giveNames(const std::vector<std::pair<V, std::string>>& names) {
     std::unordered_map<std::string, size_t> at;
     for (size_t i = 0; i < scope_->tensors.size(); ++i) at[scope_->tensors[i]] = i;

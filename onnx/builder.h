@@ -254,6 +254,9 @@ class Builder {
     // The representative of an outer scope's value in this one.
     V local(V value);
     std::string freeName(const std::string& wished);
+    // Gives an output of a node its name in the file, which the node's first operator may have. first: the number of
+    // tensors of the scope before the node.
+    void nameResult(V value, std::string_view name, size_t first);
     // Gives tensors of this scope their final names; other tensors with such a name are renamed.
     void giveNames(const std::vector<std::pair<V, std::string>>& names);
     // Adds a tensor with the extents and steps of another one to a scope; it has no producer yet.

@@ -213,6 +213,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
     if (active_.size() >= kMaxCallDepth || std::find(active_.begin(), active_.end(), &function) != active_.end())
         fail(Status::Cycle, "the function '%s' calls itself", shown(function.name).c_str());
     active_.push_back(&function);
+    const size_t tensors = builder_.scope().tensors.size();
     ++report_.functions;
     Frame frame;
     frame.opsets = &function.opsets;
@@ -254,6 +255,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
         else if (!value)
             problem(node, "no node of the function makes its output '" + shown(function.outputs[i]) + "'",
                     static_cast<int32_t>(Status::BadFormat));
+        if (value) builder_.nameResult(value, node.outputs[i], tensors);
         frame_->names[node.outputs[i]] = countName(value ? value : builder_.failedValue(shown(node.outputs[i])));
     }
 }
@@ -283,6 +285,7 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
         return true;
     };
     const int64_t coded = coded_;
+    const size_t tensors = builder_.scope().tensors.size();
     const std::optional<std::vector<V>> moved = movedCodes(node, call.inputs);
     const std::vector<V> given = call.inputs;
     if (moved) call.inputs = *moved;
@@ -297,6 +300,7 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         if (!call.outputs[i]) refuse("its output %zu has no form", i);
+        builder_.nameResult(call.outputs[i], node.outputs[i], tensors);
         frame_->names[node.outputs[i]] = countName(call.outputs[i]);
     }
 }

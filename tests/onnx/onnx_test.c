@@ -574,6 +574,40 @@ static void quantised_layers_compute_with_codes(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
+/* A tensor of the net that has a name of the file holds the value of that name. */
+static void values_keep_their_names(void** state) {
+    (void)state;
+    const char* names[] = {"h", "s", "p", "q"};
+    const float values[] = {-3, -1, 0, 1, 2, 3};
+    const float wanted[4][6] = {{-3, -1, 0, 1, 2, 3}, {0, 0.3f, 0.5f, 0.7f, 0.9f, 1}, {0, 0.3f, 0.5f}, {0.7f, 0.9f, 1}};
+    mnn_onnx_result_t* result = NULL;
+    const void* data = NULL;
+    size_t size = 0;
+    mnn_interpreter_t* net = NULL;
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *in = NULL, *out = NULL;
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.save_tensors = names;
+    config.save_tensor_count = 4;
+    assert_ok(mnn_onnx_convert_memory(parts_model, sizeof parts_model, NULL, &result));
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_ok(mnn_session_input(session, NULL, &in));
+    assert_ok(mnn_tensor_write(in, values, sizeof values, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    for (size_t i = 0; i < 4; i++) {
+        float got[6] = {0};
+        assert_ok(mnn_session_output(session, names[i], &out));
+        assert_ok(mnn_tensor_read(out, got, sizeof got, MNN_FORMAT_NCHW));
+        for (size_t k = 0; k < 6; k++) assert_float_equal(got[k], wanted[i][k], 1e-6f);
+    }
+    mnn_session_destroy(&session);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+}
+
 static void memory_is_bounded(void** state) {
     (void)state;
     mnn_onnx_result_t* result = NULL;
@@ -642,6 +676,7 @@ int main(void) {
         cmocka_unit_test(chains_become_single_operators),
         cmocka_unit_test(added_branches_become_one_convolution),
         cmocka_unit_test(quantised_layers_compute_with_codes),
+        cmocka_unit_test(values_keep_their_names),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(conversions_can_be_watched_and_ended),
     };

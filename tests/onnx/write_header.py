@@ -37,7 +37,11 @@ def main():
            onnx.node("Sqrt", ["a"], ["r"]), onnx.node("Div", ["o", "r"], ["i"]), onnx.node("Mul", ["x", "i"], ["n"]), onnx.node("Mul", ["g", "n"], ["y"])]
     own = [onnx.node("InstanceNormalization", ["x", "s", "b"], ["y"])]
     ones = onnx.floats("s", [2], [1, 1])
+    # Nodes that become several operators, or have several results.
+    parts = [onnx.node("Mean", ["x", "x"], ["h"]), onnx.node("HardSigmoid", ["h"], ["s"]), onnx.node("Split", ["s"], ["p", "q"], axis=1),
+             onnx.node("Concat", ["q", "p"], ["y"], axis=1)]
     behind = (
+        ("parts_model", parts, [1, 6], [1, 6], []),
         ("norm_model", own, [1, 2, 2, 4], [1, 2, 2, 4], [ones, onnx.floats("b", [2], [0, 0])]),
         ("shifted_norm_model", own, [1, 2, 2, 4], [1, 2, 2, 4], [ones, onnx.floats("b", [2], [0, 1])]),
         ("rms_model", rms, [2, 8], [2, 8], [onnx.floats("e", [], [1e-5]), onnx.floats("o", [], [1]), onnx.floats("g", [8], range(8))]),
