@@ -73,6 +73,10 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, 
     const bool bf16 = winogradUsesBf16(k, s, options, form);
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
     const int tiles = tilesOf(s, form), points = form.points();
+    // It can only pay if its products are fewer than those of a direct convolution.
+    const int64_t direct = int64_t{s.batch} * s.oh * s.ow * form.weights();
+    if (options.algorithm == ConvAlgorithm::Auto && int64_t{tiles} * points >= direct)
+        return std::numeric_limits<double>::infinity();
     const WinogradTaps taps = winogradTaps(k, s, options, form);
     const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, form);
     const int m = ceilDiv(tiles, chunks);

@@ -320,7 +320,7 @@ HWY_INLINE Epilogue epilogueOf(D d, const WinogradOut& t) {
 HWY_INLINE void storeOutput(D d, const WinogradOut& t, const Epilogue& e, V out, ptrdiff_t at) {
     V v = hn::Add(out, e.bias);
     if (t.residual) v = hn::Add(v, hn::LoadU(d, t.residual + at));
-    if (e.plain) v = hn::Min(hn::Max(v, e.lo), e.hi);
+    if (e.plain) v = limit::clamp(v, e.lo, e.hi);
     hn::StoreU(v, d, t.dst + at);
 }
 
