@@ -28,7 +28,7 @@ HWY_INLINE void finishRow(D d, V (&acc)[C], float* dst, const float* residual, V
     for (int c = 0; c < C; ++c) {
         V v = acc[c];
         if (residual) v = hn::Add(v, hn::LoadU(d, residual + c * P));
-        if (act == Act::None) v = hn::Min(hn::Max(v, lo), hi);
+        if (act == Act::None) v = limit::clamp(v, lo, hi);
         hn::StoreU(v, d, dst + c * P);
     }
 }

@@ -55,8 +55,8 @@ MNNC_BINARY(Add, hn::Add(a, b))
 MNNC_BINARY(Sub, hn::Sub(a, b))
 MNNC_BINARY(Mul, hn::Mul(a, b))
 MNNC_BINARY(Div, hn::Div(a, b))
-MNNC_BINARY(Minimum, hn::Min(a, b))
-MNNC_BINARY(Maximum, hn::Max(a, b))
+MNNC_BINARY(Minimum, minimum(a, b))
+MNNC_BINARY(Maximum, maximum(a, b))
 MNNC_BINARY(SquaredDifference, hn::Mul(hn::Sub(a, b), hn::Sub(a, b)))
 MNNC_BINARY(MulSilu, hn::Mul(a, vsilu(b)))
 #undef MNNC_BINARY
@@ -81,8 +81,8 @@ void reluFloat(float* y, size_t n) {
     const D d;
     const size_t lanes = hn::Lanes(d);
     size_t i = 0;
-    for (; i + lanes <= n; i += lanes) hn::StoreU(hn::Max(hn::LoadU(d, y + i), k(0)), d, y + i);
-    if (i < n) storeSome(hn::Max(loadSome(y + i, n - i, 0), k(0)), y + i, n - i);
+    for (; i + lanes <= n; i += lanes) hn::StoreU(limit::Max(k(0), hn::LoadU(d, y + i)), d, y + i);
+    if (i < n) storeSome(limit::Max(k(0), loadSome(y + i, n - i, 0)), y + i, n - i);
 }
 
 }  // namespace

@@ -67,19 +67,42 @@ HWY_INLINE void storeSome(V v, float* y, size_t count) {
 #endif
 }
 
-// Min and Max of a limit and a value. They keep a value that is NaN: on x86 because it is the second operand.
-#if HWY_ARCH_ARM
+// Min and Max of a limit and a value, which keep a value that is NaN.
 namespace limit {
+#if HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64
+HWY_INLINE V Min(V max, V x) {
+    return V(vminq_f32(max.raw, x.raw));
+}
+HWY_INLINE V Max(V min, V x) {
+    return V(vmaxq_f32(min.raw, x.raw));
+}
+#elif HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128  // there the result is the second operand if one of them is NaN
+HWY_INLINE V Min(V max, V x) {
+    return hn::Min(max, x);
+}
+HWY_INLINE V Max(V min, V x) {
+    return hn::Max(min, x);
+}
+#else
 HWY_INLINE V Min(V max, V x) {
     return hn::IfThenElse(hn::Gt(x, max), max, x);
 }
 HWY_INLINE V Max(V min, V x) {
     return hn::IfThenElse(hn::Lt(x, min), min, x);
 }
-}  // namespace limit
-#else
-namespace limit = hn;
 #endif
+HWY_INLINE V clamp(V x, V min, V max) {
+    return limit::Min(max, limit::Max(min, x));
+}
+}  // namespace limit
+
+// The extremes of two values; NaN if one of them is NaN.
+HWY_INLINE V minimum(V a, V b) {
+    return hn::IfThenElse(hn::IsNaN(a), a, limit::Min(a, b));
+}
+HWY_INLINE V maximum(V a, V b) {
+    return hn::IfThenElse(hn::IsNaN(a), a, limit::Max(a, b));
+}
 
 // Limits x to the range where e^x is a normal number or, above 88.72, infinite.
 constexpr float kMinExp = -87.33654f;
@@ -371,7 +394,7 @@ HWY_INLINE V vgelu(V x) {
     const V tail = erfcLarge(t);
     const V large = hn::IfThenElse(hn::Lt(x, k(0)), tail, hn::Sub(k(2), tail));
     const V factor = hn::IfThenElse(hn::Lt(t, k(0.92f)), hn::Add(k(1), erfSmall(z)), large);
-    return hn::Mul(hn::Mul(x, k(0.5f)), factor);
+    return hn::Mul(hn::Mul(limit::Max(k(-20), x), k(0.5f)), factor);  // below -20 the tail stays 2e-17
 #endif
 }
 

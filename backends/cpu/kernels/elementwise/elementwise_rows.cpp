@@ -41,10 +41,14 @@ struct AddOp {
     HWY_INLINE V operator()(V a, V b) const { return hn::Add(a, b); }
 };
 struct MaxOp {
-    HWY_INLINE V operator()(V a, V b) const { return hn::Max(a, b); }
+    HWY_INLINE V operator()(V a, V b) const { return maximum(a, b); }
 };
 struct MinOp {
-    HWY_INLINE V operator()(V a, V b) const { return hn::Min(a, b); }
+    HWY_INLINE V operator()(V a, V b) const { return minimum(a, b); }
+};
+// The maximum for softmax, which any element that is NaN makes NaN without its help.
+struct TopOp {
+    HWY_INLINE V operator()(V a, V b) const { return hn::Max(a, b); }
 };
 struct MulOp {
     HWY_INLINE V operator()(V a, V b) const { return hn::Mul(a, b); }
@@ -62,11 +66,20 @@ double sumDouble(const float* x, size_t n) {
 float sum(const float* x, size_t n) {
     return static_cast<float>(sumDouble(x, n));
 }
+// Highway's extremes over lanes lose NaN, and without vectors infinity.
+template <class Op>
+float extreme(const float* x, size_t n, const Op& op) {
+    alignas(64) float lanes[kLanes];
+    V result = fold(x, n, x[0], op);
+    hn::Store(result, D(), lanes);
+    for (size_t i = 0; i < kLanes; ++i) result = op(result, k(lanes[i]));
+    return hn::GetLane(result);
+}
 float maxRow(const float* x, size_t n) {
-    return hn::GetLane(hn::MaxOfLanes(D(), fold(x, n, x[0], MaxOp())));
+    return extreme(x, n, MaxOp());
 }
 float minRow(const float* x, size_t n) {
-    return hn::GetLane(hn::MinOfLanes(D(), fold(x, n, x[0], MinOp())));
+    return extreme(x, n, MinOp());
 }
 float prod(const float* x, size_t n) {
     const D d;
@@ -91,7 +104,7 @@ void softmax(const float* x, float* y, size_t n) {
     const D d;
     const size_t lanes = hn::Lanes(d);
     // -inf minus -inf would be NaN: with a finite maximum a row of -inf becomes zeros, which the sum below detects.
-    const float top = std::max(maxRow(x, n), -FLT_MAX);
+    const float top = std::max(hn::GetLane(hn::MaxOfLanes(d, fold(x, n, x[0], TopOp()))), -FLT_MAX);
     const V shift = k(top);
     double sum = 0;
     for (size_t start = 0; start < n; start += kBlock) {

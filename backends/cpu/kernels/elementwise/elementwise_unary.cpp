@@ -40,7 +40,7 @@ MNNC_UNARY(ExpFn, vexp(x))
 MNNC_UNARY(LogFn, vlog(x))
 MNNC_UNARY(Reciprocal, hn::Div(k(1), x))
 MNNC_UNARY(Log1pFn, vlog1p(x))
-MNNC_UNARY(Softplus, hn::Add(hn::Max(x, k(0)), vlog1p(expUpTo88(hn::Neg(hn::Abs(x))))))
+MNNC_UNARY(Softplus, hn::Add(limit::Max(k(0), x), vlog1p(expUpTo88(hn::Neg(hn::Abs(x))))))
 MNNC_UNARY(Sign, hn::IfThenElseZero(hn::Ne(x, k(0)), hn::IfThenElseZero(hn::Eq(x, x), hn::CopySign(k(1), x))))
 MNNC_UNARY(RoundEven, hn::Round(x))
 MNNC_UNARY(SinFn, vsin(x))
@@ -52,7 +52,7 @@ MNNC_UNARY(ErfFn, verf(x))
 MNNC_UNARY(Expm1Fn, vexpm1(x))
 MNNC_UNARY(Sigmoid, vsigmoid(x))
 MNNC_UNARY(TanhFn, vtanh(x))
-MNNC_UNARY(HardSwish, hn::Div(hn::Mul(x, hn::Min(hn::Max(hn::Add(x, k(3)), k(0)), k(6))), k(6)))
+MNNC_UNARY(HardSwish, hn::Div(hn::Mul(x, limit::clamp(hn::Add(x, k(3)), k(0), k(6))), k(6)))
 MNNC_UNARY(GeluErf, vgelu(x))
 MNNC_UNARY(GeluTanh, vgeluTanh(x))
 MNNC_UNARY(Silu, vsilu(x))
@@ -79,7 +79,7 @@ struct LeakyEach {
 };
 struct Clip {
     V lo, hi;
-    HWY_INLINE V operator()(V x, size_t) const { return hn::Min(hn::Max(x, lo), hi); }
+    HWY_INLINE V operator()(V x, size_t) const { return limit::clamp(x, lo, hi); }
 };
 struct Elu {
     V alpha, scale;
@@ -134,7 +134,7 @@ void affineEach(const float* x, float* y, size_t n, const float* scale, const fl
 }
 
 HWY_INLINE V vhardSigmoid(V x) {
-    return hn::Mul(hn::Min(hn::Max(hn::Add(x, k(3)), k(0)), k(6)), k(1.0f / 6));
+    return hn::Mul(limit::clamp(hn::Add(x, k(3)), k(0), k(6)), k(1.0f / 6));
 }
 
 template <typename Function>
@@ -149,7 +149,7 @@ template <typename Function>
 HWY_INLINE void activateWith(float* data, size_t count, float lo, float hi, Function&& function) {
     if (lo == -INFINITY && hi == INFINITY) return forVectors(data, count, function);
     const V vlo = k(lo), vhi = k(hi);
-    forVectors(data, count, [&](V x) HWY_ATTR { return hn::Min(hn::Max(function(x), vlo), vhi); });
+    forVectors(data, count, [&](V x) HWY_ATTR { return limit::clamp(function(x), vlo, vhi); });
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const floa
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             HWY_UNROLL(4)
-            for (int n = 0; n < NB; ++n) acc[r][n] = hn::Min(hn::Max(acc[r][n], lo), hi);
+            for (int n = 0; n < NB; ++n) acc[r][n] = limit::clamp(acc[r][n], lo, hi);
         }
     }
     HWY_UNROLL(32)
