@@ -118,6 +118,18 @@ V reshape(Call& c, V x, const std::vector<int64_t>& dims) {
     return c.b.op(OpType::Reshape, table, {x});
 }
 
+namespace {
+
+// Returns whether a tensor of these extents has as many elements as the shape.
+bool holds(const Array& shape, const Dims& dims) {
+    double wanted = 1, count = 1;
+    for (int64_t i = 0; i < shape.count(); ++i) wanted *= static_cast<double>(shape.intAt(i));
+    for (const int64_t extent : dims) count *= static_cast<double>(extent);
+    return wanted == count;
+}
+
+}  // namespace
+
 V reshapeTo(Call& c, V x, V dims) {
     if (dims->constant) return reshape(c, x, dims->array().list());
     // A single unknown extent follows from the others.
@@ -134,7 +146,9 @@ V reshapeTo(Call& c, V x, V dims) {
                 plain = plain && list[i] > 0;
             }
         }
-        if (differing == 1 && plain) return reshape(c, x, list);
+        // Where the numbers do not fit, the model is valid for other extents alone, and a run must compare them.
+        const bool fits = holds(*first, x->dims[0]) && holds(*second, x->dims[1]);
+        if (differing == 1 && plain && fits) return reshape(c, x, list);
     }
     wire::ReshapeT table;
     table.dimType = wire::MNN_DATA_FORMAT::NCHW;

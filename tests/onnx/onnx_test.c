@@ -608,6 +608,34 @@ static void values_keep_their_names(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
+/* A shape that the model computes is no free one, though a single extent of it is not known while converting. */
+static void computed_shapes_are_compared(void** state) {
+    (void)state;
+    const int32_t fits[] = {6, 1, 8}, others[] = {3, 1, 8};
+    mnn_onnx_result_t* result = NULL;
+    const void* data = NULL;
+    size_t size = 0;
+    mnn_interpreter_t* net = NULL;
+    mnn_session_t* session = NULL;
+    mnn_tensor_t* in = NULL;
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.defer_planning = 1;
+    assert_ok(mnn_onnx_convert_memory(six_model, sizeof six_model, NULL, &result));
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_ok(mnn_session_input(session, NULL, &in));
+    assert_ok(mnn_session_resize_input(session, in, fits, 3));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_session_resize_input(session, in, others, 3));
+    assert_int_equal(mnn_session_resize(session), MNN_ERROR_COMPUTE_SIZE);
+    assert_non_null(strstr(mnn_last_error(), "3x1x8 cannot become 6x2x4"));
+    mnn_session_destroy(&session);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+}
+
 static void memory_is_bounded(void** state) {
     (void)state;
     mnn_onnx_result_t* result = NULL;
@@ -677,6 +705,7 @@ int main(void) {
         cmocka_unit_test(added_branches_become_one_convolution),
         cmocka_unit_test(quantised_layers_compute_with_codes),
         cmocka_unit_test(values_keep_their_names),
+        cmocka_unit_test(computed_shapes_are_compared),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(conversions_can_be_watched_and_ended),
     };

@@ -40,7 +40,12 @@ def main():
     # Nodes that become several operators, or have several results.
     parts = [onnx.node("Mean", ["x", "x"], ["h"]), onnx.node("HardSigmoid", ["h"], ["s"]), onnx.node("Split", ["s"], ["p", "q"], axis=1),
              onnx.node("Concat", ["q", "p"], ["y"], axis=1)]
+    # As an exporter writes heads: the length 6 is that of its example.
+    heads_of_six = [onnx.node("Shape", ["x"], ["a"]), onnx.node("Gather", ["a", "one"], ["b"]), onnx.node("Mul", ["b", "two"], ["c"]),
+                    onnx.node("Concat", ["six", "c", "four"], ["d"], axis=0), onnx.node("Reshape", ["x", "d"], ["y"])]
     behind = (
+        ("six_model", heads_of_six, ["length", "batch", 8], [6, "heads", 4],
+         [onnx.ints(name, [1], [value]) for name, value in (("one", 1), ("two", 2), ("six", 6), ("four", 4))]),
         ("parts_model", parts, [1, 6], [1, 6], []),
         ("norm_model", own, [1, 2, 2, 4], [1, 2, 2, 4], [ones, onnx.floats("b", [2], [0, 0])]),
         ("shifted_norm_model", own, [1, 2, 2, 4], [1, 2, 2, 4], [ones, onnx.floats("b", [2], [0, 1])]),
