@@ -403,9 +403,9 @@ MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
  * known: a kernel that was not measured yet is submitted alone, and one that took longer is divided in later runs of
  * the session. The library checks the token before each part and waits for each part that it has submitted, so that
  * nothing of the run is queued or executing when the call returns. In a run with callbacks it also checks the token
- * before each operator. A token stays triggered until it is reset, so a call that begins later ends at once. One token
- * may be given to any number of calls at the same time; each holds it until it returns, so the token may be destroyed
- * during a call. */
+ * before each operator. A token stays triggered until it is reset, so a call that begins later ends at once and
+ * changes nothing: outputs keep the values of the run before. One token may be given to any number of calls at the
+ * same time; each holds it until it returns, so the token may be destroyed during a call. */
 
 /* Makes a token that is not triggered.
  * out: the new token; the caller destroys it.
@@ -1382,7 +1382,7 @@ MNN_C_API mnn_status mnn_session_trim(mnn_session_t* session);
  *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
  *   and where shapes depend on contents what planning returns.
- *   After a failure in which not everything is computed, outputs have no values (MNN_ERROR_BAD_STATE) until a run
+ *   After a run that began and did not compute everything, outputs have no values (MNN_ERROR_BAD_STATE) until a run
  *   succeeds. The session may run again.
  * Use: alone; sessions of one interpreter run at the same time.
  * Cost: blocks until the outputs are there. Allocates only when a shape that depends on contents changed.

@@ -826,7 +826,7 @@ extern "C" {
     /// - `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_DRIVER`: a GPU or its driver failed;
     /// - and where shapes depend on contents what planning returns.
     ///
-    /// After a failure in which not everything is computed, outputs have no values (`MNN_ERROR_BAD_STATE`) until a run
+    /// After a run that began and did not compute everything, outputs have no values (`MNN_ERROR_BAD_STATE`) until a run
     /// succeeds. The session may run again.
     ///
     /// Use: alone; sessions of one interpreter run at the same time.
