@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the models of onnx_test.c as arrays of C.
+"""Writes the models of the tests in C as arrays.
 
     write_header.py HEADER
 """
