@@ -26,7 +26,7 @@ struct Array {
     Bytes lent;                    // or large ones in the model's bytes, at any address
     std::vector<int32_t> ints;     // DT_INT32
     std::vector<uint8_t> bytes;    // DT_UINT8, and DT_INT8 as two's complement
-    bool saturated = false;        // an integer beyond 32 bits was clamped
+    bool saturated = false;        // an integer beyond 32 bits was clamped, or an unsigned one has the sign's bit
     mutable bool charged = false;  // its bytes count in the budget
 
     int64_t count() const;

@@ -91,7 +91,8 @@ void put(Array& to, size_t at, Elem elem, uint64_t bits) {
             to.ints[at] = static_cast<int16_t>(bits);
             return;
         case Elem::Uint32:
-            putInt(to, at, static_cast<int64_t>(static_cast<uint32_t>(bits)), false);
+            to.ints[at] = static_cast<int32_t>(bits);
+            to.saturated = to.saturated || to.ints[at] < 0;
             return;
         case Elem::Int32:
             to.ints[at] = static_cast<int32_t>(bits);

@@ -8,6 +8,20 @@
 namespace mnnc::onnx {
 namespace {
 
+// Operators over bits take unsigned integers of 32 bits, of which others refuse those above the signed ones.
+V bitsOf(Call& c, size_t i) {
+    V value = c.in(i);
+    if (!value->constant || value->elem != Elem::Uint32 || !value->array().saturated) return value;
+    auto plain = std::make_shared<Array>(value->array());
+    plain->saturated = false;
+    return c.b.constant(plain, Elem::Uint32);
+}
+
+template <Binary code>
+void emitBitwise(Call& c) {
+    c.out(c.b.alias(binary(c, code, bitsOf(c, 0), bitsOf(c, 1)), c.in(0)->elem));
+}
+
 // Before opset 7 the second operand was broadcast only at the node's request, from an axis on.
 V second(Call& c, size_t i = 1) {
     V b = c.in(i);
@@ -171,10 +185,13 @@ constexpr Entry kElementwiseEntries[] = {
     {"Atan", 7, kNewest, emitUnary<Unary::ATAN>, "UnaryOp"},
     {"Atanh", 9, kNewest, emitUnary<Unary::ATANH>, "UnaryOp"},
     {"BitShift", 11, kNewest, emitBitShift, "BinaryOp", "Unsigned integers of 32 bits count as signed."},
-    {"BitwiseAnd", 18, kNewest, emitBinary<Binary::BITWISE_AND>, "BinaryOp"},
+    {"BitwiseAnd", 18, kNewest, emitBitwise<Binary::BITWISE_AND>, "BinaryOp",
+     "Unsigned integers of 32 bits count as signed."},
     {"BitwiseNot", 18, kNewest, emitBitwiseNot, "BinaryOp"},
-    {"BitwiseOr", 18, kNewest, emitBinary<Binary::BITWISE_OR>, "BinaryOp"},
-    {"BitwiseXor", 18, kNewest, emitBinary<Binary::BITWISE_XOR>, "BinaryOp"},
+    {"BitwiseOr", 18, kNewest, emitBitwise<Binary::BITWISE_OR>, "BinaryOp",
+     "Unsigned integers of 32 bits count as signed."},
+    {"BitwiseXor", 18, kNewest, emitBitwise<Binary::BITWISE_XOR>, "BinaryOp",
+     "Unsigned integers of 32 bits count as signed."},
     {"Cast", 6, kNewest, emitCast, "Cast", "No text, no floats of 8 bits and less. Halves and doubles become floats."},
     {"CastLike", 15, kNewest, emitCastLike, "Cast", "As Cast."},
     {"Ceil", 1, kNewest, emitUnary<Unary::CEIL>, "UnaryOp"},

@@ -137,3 +137,20 @@ def detector_cases():
              node("ReduceMin", ["ks"], ["k"], keepdims=0), node("Reshape", ["k", "i1"], ["k1"]), node("TopK", ["v", "k1"], ["y", "i"])]
     yield own_case("best_of_places", nodes, {"x": floats(5, 6)},
                    {"low": np.float32(.3), "i0": np.array([0]), "i1": np.array([1]), "most": np.array([20])}, ("y", "i"), opset=13)
+
+
+def shift_cases():
+    """x >> n of signed integers, as torch's exporter for graphs writes it: a shift of unsigned ones, whose first bits a mask
+    sets where x is negative. Masks above 2^31 for the other operators over bits."""
+    node, unsigned = helper.make_node, np.uint32
+    x = {"x": np.array([[-9, -8, 7, 100, -2**30, 2**30 + 3, -1, 0]], np.int32)}
+    for n in (1, 4, 31):
+        c = {"zero": np.int32(0), "n": unsigned(n), "mask": unsigned(2**32 - 2**(32 - n))}
+        nodes = [node("Less", ["x", "zero"], ["negative"]), node("Cast", ["x"], ["u"], to=TensorProto.UINT32),
+                 node("BitShift", ["u", "n"], ["s"], direction="RIGHT"), node("BitwiseOr", ["s", "mask"], ["filled"]),
+                 node("Cast", ["filled"], ["a"], to=TensorProto.INT32), node("Cast", ["s"], ["b"], to=TensorProto.INT32),
+                 node("Where", ["negative", "a", "b"], ["y"])]
+        yield own_case(f"signed_shift_{n}", nodes, x, c, free=("x",))
+    for op in ("BitwiseAnd", "BitwiseXor"):
+        nodes = [node("Cast", ["x"], ["u"], to=TensorProto.UINT32), node(op, ["u", "mask"], ["m"]), node("Cast", ["m"], ["y"], to=TensorProto.INT32)]
+        yield own_case(f"{op.lower()}_mask", nodes, x, {"mask": unsigned(0xff00ff01)}, free=("x",))
