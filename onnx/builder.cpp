@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "base/error.h"
 
@@ -125,7 +126,7 @@ V Builder::nothing(const std::string& name) {
 }
 
 V Builder::sequence(const std::string& name, std::vector<V> elements) {
-    take(elements.size() * sizeof(V));
+    take(std::span(elements).size_bytes());
     V value = newValue(name);
     value->isSequence = true;
     value->elements = std::move(elements);

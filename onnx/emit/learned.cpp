@@ -229,14 +229,15 @@ KeysOrValues listOf(Call& c, const std::string& name) {
     if (given && given->tensor && (given->tensor->hasStrings || given->tensor->type == Elem::String))
         refuse("its %s are text, for which the .mnn format has no tensor", name.c_str());
     ArrayPtr list = c.tensor(name);
-    if (list && list->saturated) fail(Status::Overflow, "%s has integers beyond 32 bits", name.c_str());
-    return {list, list ? given->tensor->type : Elem::Int64};
+    if (!list || !given || !given->tensor) return {};
+    if (list->saturated) fail(Status::Overflow, "%s has integers beyond 32 bits", name.c_str());
+    return {list, given->tensor->type};
 }
 
 KeysOrValues numbersOf(Call& c, const std::string& name) {
     if (!c.texts(name + "_strings").empty())
         refuse("its %s are text, for which the .mnn format has no tensor", name.c_str());
-    if (const KeysOrValues given = listOf(c, name + "_tensor"); given.list) return given;
+    if (KeysOrValues given = listOf(c, name + "_tensor"); given.list) return given;
     if (const auto integers = c.integers(name + "_int64s"); integers && !integers->empty())
         return {intList(*integers), Elem::Int64};
     const std::vector<float> floats = c.reals(name + "_floats");
