@@ -42,6 +42,7 @@ OnnxResult convertWithShapes(const std::string& path, const InputShapes& shapes)
     std::map<std::string, std::vector<int32_t>> dims;
     for (const auto& [name, shape] : shapes) dims[name].assign(shape.begin(), shape.end());
     std::vector<mnn_onnx_shape_t> list;
+    list.reserve(dims.size());
     for (const auto& [name, extents] : dims) list.push_back({name.c_str(), extents.data(), extents.size()});
     options.shapes = list.data();
     options.shape_count = list.size();
