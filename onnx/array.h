@@ -26,11 +26,12 @@ struct Array {
     Bytes lent;                    // or large ones in the model's bytes, at any address
     std::vector<int32_t> ints;     // DT_INT32
     std::vector<uint8_t> bytes;    // DT_UINT8, and DT_INT8 as two's complement
-    bool saturated = false;        // an integer beyond 32 bits was clamped, or an unsigned one has the sign's bit
+    std::vector<int32_t> bits;     // of unsigned integers of 32 bits from the file, where some were clamped
+    bool saturated = false;        // an integer beyond 32 bits was clamped, as the largest unsigned ones are
     mutable bool charged = false;  // its bytes count in the budget
 
     int64_t count() const;
-    uint64_t byteSize() const { return floatCount() * 4 + ints.size() * 4 + bytes.size(); }
+    uint64_t byteSize() const { return floatCount() * 4 + (ints.size() + bits.size()) * 4 + bytes.size(); }
     size_t floatCount() const { return lent.empty() ? floats.size() : lent.size() / sizeof(float); }
     std::vector<float> allFloats() const;  // a copy
     // For any type. A float loses its fraction; beyond 64 bits it becomes the nearest limit, and NaN the lower one.

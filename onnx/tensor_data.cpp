@@ -91,8 +91,8 @@ void put(Array& to, size_t at, Elem elem, uint64_t bits) {
             to.ints[at] = static_cast<int16_t>(bits);
             return;
         case Elem::Uint32:
-            to.ints[at] = static_cast<int32_t>(bits);
-            to.saturated = to.saturated || to.ints[at] < 0;
+            putInt(to, at, static_cast<int64_t>(static_cast<uint32_t>(bits)), false);
+            to.bits[at] = static_cast<int32_t>(bits);
             return;
         case Elem::Int32:
             to.ints[at] = static_cast<int32_t>(bits);
@@ -211,6 +211,7 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
         result->ints.resize(n);
     else
         result->bytes.resize(n);
+    if (tensor.type == Elem::Uint32) result->bits.resize(n);
     if (isRaw) {
         fromRaw(*result, tensor, raw, n);
     } else if (isFloat) {
@@ -224,6 +225,7 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     } else {
         for (size_t i = 0; i < n; ++i) put(*result, i, tensor.type, static_cast<uint64_t>(tensor.ints[i]));
     }
+    if (!result->saturated) result->bits = {};
     return result;
 }
 

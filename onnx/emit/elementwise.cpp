@@ -8,13 +8,11 @@
 namespace mnnc::onnx {
 namespace {
 
-// Operators over bits take unsigned integers of 32 bits, of which others refuse those above the signed ones.
+// Operators over bits take all unsigned integers of 32 bits; others refuse those above the signed ones.
 V bitsOf(Call& c, size_t i) {
     V value = c.in(i);
-    if (!value->constant || value->elem != Elem::Uint32 || !value->array().saturated) return value;
-    auto plain = std::make_shared<Array>(value->array());
-    plain->saturated = false;
-    return c.b.constant(plain, Elem::Uint32);
+    if (!value->constant || value->elem != Elem::Uint32 || value->array().bits.empty()) return value;
+    return c.b.constant(intArray(value->array().dims, value->array().bits), Elem::Uint32);
 }
 
 template <Binary code>

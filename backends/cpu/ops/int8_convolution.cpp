@@ -215,7 +215,7 @@ class Int8ConvExecution final : public Execution {
     Int8Post post_;
 };
 
-static_assert(kMaxInt8LineBytes <= kInt8LineBytes);
+static_assert(kMaxInt8LineBytes <= kInt8LineBytes, "the kernels hold the lines that the limits allow");
 
 // Returns why the kernels do not take the command; empty: they do.
 std::string objection(const Command& command) {

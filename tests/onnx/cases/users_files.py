@@ -154,3 +154,6 @@ def shift_cases():
     for op in ("BitwiseAnd", "BitwiseXor"):
         nodes = [node("Cast", ["x"], ["u"], to=TensorProto.UINT32), node(op, ["u", "mask"], ["m"]), node("Cast", ["m"], ["y"], to=TensorProto.INT32)]
         yield own_case(f"{op.lower()}_mask", nodes, x, {"mask": unsigned(0xff00ff01)}, free=("x",))
+    # A number above 2^31 is no bits: the format has no such integer.
+    nodes = [node("Cast", ["mask"], ["m"], to=TensorProto.INT64), node("Min", ["i", "m"], ["y"])]
+    yield own_case("unsigned_number", nodes, {"i": np.array([[-3, 0, 7]])}, {"mask": unsigned(0xff000000)})
