@@ -40,6 +40,7 @@ class StorageAssignment {
             output.channelBlock = view->input.channelBlock;
             output.onDevice = view->input.onDevice;
             if (liesOutside(command.inputs[0])) outside_.insert(&output);
+            if (isOverwritten(command.inputs[0])) overwritten_.insert(&output);
             return planned;
         }
         std::string reason;
@@ -76,15 +77,20 @@ class StorageAssignment {
         return outside_.contains(tensor) || (context_.isFromOutside && context_.isFromOutside(tensor));
     }
 
+    bool isOverwritten(const Operand* tensor) const {
+        return overwritten_.contains(tensor) || (context_.isVariable && context_.isVariable(tensor));
+    }
+
     ViewRules viewRules() const {
         return {context_.device() != nullptr, [this](const Operand* tensor) { return graph_.isLiveOut(tensor); },
-                [this](const Operand* tensor) { return liesOutside(tensor); }};
+                [this](const Operand* tensor) { return liesOutside(tensor); },
+                [this](const Operand* tensor) { return isOverwritten(tensor); }};
     }
 
     CommandGraph& graph_;
     const PlanContext& context_;
-    std::unordered_set<const Operand*> made_, outside_;  // outside_: views of tensors from outside
-    std::unordered_map<Operand*, Storage> before_;       // storages of tensors that commands read before their producer
+    std::unordered_set<const Operand*> made_, outside_, overwritten_;  // views of tensors from outside, of variables
+    std::unordered_map<Operand*, Storage> before_;  // storages of tensors that commands read before their producer
 };
 
 }  // namespace

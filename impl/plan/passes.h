@@ -20,6 +20,8 @@ struct PlanContext {
     std::function<bool(const Operand*)> isCoordinate = nullptr;
     // Whether something other than this plan produces a tensor (StepContext::isFromOutside). Null: nothing does.
     std::function<bool(const Operand*)> isFromOutside = nullptr;
+    // Whether a tensor is a constant that gets a new value at the end of the run. Null: none is.
+    std::function<bool(const Operand*)> isVariable = nullptr;
 
     // Returns the wanted backend where it has memory of its own, else null.
     const Backend* device() const noexcept { return &backend == &cpu ? nullptr : &backend; }

@@ -14,6 +14,7 @@ std::optional<RasterView> wholeView(const Command& command, const ViewRules& rul
     if (elementBytes(input.type) != elementBytes(output.type) || input.elements() != output.elements() ||
         !isIdentity(command.regions, output.elements()))
         return {};
+    if (rules.isLiveOut(&output) && rules.isOverwritten(&input)) return {};
     // On a device the type determines the width of an element.
     if (input.onDevice && (input.type == DataType::Float32) != (output.type == DataType::Float32)) return {};
     RasterView view{input, 0};

@@ -19,6 +19,8 @@ struct ViewRules {
     std::function<bool(const Operand*)> isLiveOut;
     // Whether this plan does not assign the memory of a tensor.
     std::function<bool(const Operand*)> liesOutside;
+    // Whether the end of the run writes to the memory of a tensor.
+    std::function<bool(const Operand*)> isOverwritten;
 };
 
 // Returns where the output lies in the input; empty: the Raster needs a step.

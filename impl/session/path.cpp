@@ -238,11 +238,12 @@ void Path::describeLinks() {
     }
 }
 
-// A path only reads its inputs: the tensor may stay in the memory of the earlier path.
+// A path only reads its inputs: the tensor may stay in the memory of the earlier path, or in that of the caller, unless
+// an output that the caller reads later would lie there.
 void Path::receive(const Link& link) {
     const Operand& source = link.from->tensor(link.tensor);
     const void* data = link.from->data(source);
-    const bool same = sameLayout(source, rowMajor(source));
+    const bool same = sameLayout(source, rowMajor(source)) && !pipeline_->outputMayLieIn(link.input);
     // No pass and no execution writes to an input.
     pipeline_->placeInput(link.input, same ? const_cast<void*>(data) : nullptr);
     if (!same) copyToHost(source, data, pipeline_->inputData(link.input), rowMajor(source));

@@ -70,6 +70,15 @@ ConstStorageLocation Pipeline::outputStorage(size_t index) const noexcept {
     return place;
 }
 
+bool Pipeline::outputMayLieIn(size_t input) const noexcept {
+    const Operand* tensor = &tensors_[inputIds_[input]];
+    for (size_t i = 0; i < outputCount(); ++i) {
+        const Operand* root = outputStorage(i).root;
+        if (root == tensor || (!root && !settled(outputId(i)))) return true;
+    }
+    return false;
+}
+
 // Returns whether the bytes of a tensor are in row-major order, as they also are in complete blocks of one pixel.
 static bool isRowMajor(const Operand& tensor) {
     return tensor.channelBlock == 1 || packsToItself(tensor, tensor.channelBlock);

@@ -76,7 +76,9 @@ class Stage::Planning {
             return isLiveOut(tensor) && id < coordinates.size() && coordinates[id];
         };
         const auto isFromOutside = [this](const Operand* tensor) { return this->isFromOutside(tensor); };
-        runPasses(graph, {context_.wanted(), *context_.cpu, temporary, isCoordinate, isFromOutside}, observer);
+        const auto isVariable = [this](const Operand* tensor) { return this->isVariable(tensor); };
+        runPasses(graph, {context_.wanted(), *context_.cpu, temporary, isCoordinate, isFromOutside, isVariable},
+                  observer);
 
         StepPlan steps(graph);
         StageEncoder constants(context_, stage_.tensors_.planning, OperandNumbers::Kind::Constant, stage_.index_, 0,
@@ -225,6 +227,12 @@ class Stage::Planning {
     bool isFromOutside(const Operand* tensor) const {
         if (tensor->hasConstantValue || tensor->usage == Usage::Input) return true;
         return stage_.tensors_.isOfGraph(tensor->number) && !stage_.madeHere_[static_cast<size_t>(tensor->number) - 1];
+    }
+
+    bool isVariable(const Operand* tensor) const {
+        const std::vector<Variable>& variables = stage_.schedule_.variables;
+        return std::any_of(variables.begin(), variables.end(),
+                           [&](const Variable& variable) { return variable.constant + 1 == tensor->number; });
     }
 
     void captureGuards() {

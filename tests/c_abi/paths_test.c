@@ -1,6 +1,7 @@
 /* Several paths of one session over the demo net. Whole nets are cut in cut_models_test. */
 #include <math.h>
 
+#include "net_files.h"
 #include "net_parts.h"
 
 static const char* const kPooling[] = {"m"};
@@ -46,7 +47,7 @@ static void wrong_paths(void** state) {
     configs[0] = by_operators(kConvolutions, 2);
     configs[1] = by_operators(kConvolutions, 2);
     assert_refused_paths(configs, 2, MNN_ERROR_INVALID_VALUE, "path 1: operator 'c1'");
-    /* This order works. */
+    /* A path must not compute an input of an earlier one: the pooling reads r2, the result of the convolutions. */
     configs[0] = by_operators(kPooling, 1);
     configs[1] = by_operators(kConvolutions, 2);
     assert_refused_paths(configs, 2, MNN_ERROR_INVALID_VALUE, "'r2'");
@@ -169,17 +170,43 @@ static void bound(void** state) {
         assert_memory_equal(bound_pooled, pooled, sizeof pooled);
         assert_memory_equal(scores, wanted, sizeof wanted);
     }
-    /* The tensor is not in the bound memory any more, which also holds for the path after it. */
+    /* After this, runs leave the memory that was bound alone, and the next path reads m where it lies now. */
     assert_ok(mnn_session_bind_output(session, m, NULL, 0, MNN_FORMAT_NCHW));
     memset(bound_pooled, 0, sizeof bound_pooled);
     memset(scores, 0, sizeof scores);
     assert_ok(mnn_session_run(session));
+    for (size_t i = 0; i < POOLED; ++i) assert_true(bound_pooled[i] == 0);
     assert_memory_equal(scores, wanted, sizeof wanted);
     assert_output(session, "m", pooled, POOLED);
     assert_ok(mnn_session_trim(session));
     assert_ok(mnn_session_run(session));
     assert_memory_equal(scores, wanted, sizeof wanted);
     assert_ok(mnn_session_destroy(&session));
+}
+
+/* An output of a later path that has the elements of its input keeps them when the input's memory is released. */
+static void outputs_apart_from_inputs(void** state) {
+    (void)state;
+    static const char *const m = "m", *const y = "y";
+    const float x[] = {1, -2, 3, -4}, wanted[] = {-1, 2, -3, 4};
+    float bound_m[4];
+    mnn_interpreter_t* views = open_net_of("views");
+    mnn_schedule_config_t configs[] = {by_names(NULL, 0, &m, 1), by_names(&m, 1, &y, 1)};
+    mnn_session_t* session = NULL;
+    mnn_tensor_t* first = NULL;
+    assert_ok(mnn_session_create_paths(views, configs, 2, &session));
+    assert_ok(mnn_session_output(session, m, &first));
+    assert_ok(mnn_session_bind_output(session, first, bound_m, sizeof bound_m, MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_write(first_input(session), x, sizeof x, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_session_bind_output(session, first, NULL, 0, MNN_FORMAT_NCHW));
+    memset(bound_m, 0, sizeof bound_m);
+    assert_output(session, y, wanted, 4);
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_session_trim(session));
+    assert_output(session, y, wanted, 4);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&views));
 }
 
 /* A later path also has an input of the caller: r2 instead of the result of c2. */
@@ -381,9 +408,15 @@ static void shapes_of_a_run(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_of_paths),     cmocka_unit_test(shapes_of_a_run), cmocka_unit_test(wrong_paths),
-        cmocka_unit_test(one_after_another),      cmocka_unit_test(bound),           cmocka_unit_test(several_fed),
-        cmocka_unit_test(failures_name_the_path), cmocka_unit_test(on_two_backends),
+        cmocka_unit_test(constants_of_paths),
+        cmocka_unit_test(shapes_of_a_run),
+        cmocka_unit_test(wrong_paths),
+        cmocka_unit_test(one_after_another),
+        cmocka_unit_test(bound),
+        cmocka_unit_test(outputs_apart_from_inputs),
+        cmocka_unit_test(several_fed),
+        cmocka_unit_test(failures_name_the_path),
+        cmocka_unit_test(on_two_backends),
     };
     return cmocka_run_group_tests_name("paths", tests, open_net, close_net);
 }

@@ -50,6 +50,30 @@ static void values_last(void** state) {
     assert_ok(mnn_interpreter_destroy(&variables));
 }
 
+/* An output that only renames a variable has the value from before the run. */
+static void outputs_that_are_variables(void** state) {
+    (void)state;
+    static const char* const kept = "kept";
+    mnn_interpreter_t* variables = open_net_of("variables");
+    for (size_t backend = 0; backend < backend_count(); ++backend) {
+        mnn_schedule_config_t config = default_config();
+        mnn_session_t* session = NULL;
+        config.forward_type = kBackends[backend];
+        config.save_tensors = &kept;
+        config.save_tensor_count = 1;
+        assert_ok(mnn_session_create(variables, &config, &session));
+        for (int k = 1; k <= 3; ++k) {
+            float wanted[6];
+            for (int i = 0; i < 6; ++i) wanted[i] = (float)(k % 2 == 1 ? i + 1 : i + 7);
+            run(session);
+            expect_run(session, k);
+            expect_output(session, kept, wanted, 6);
+        }
+        assert_ok(mnn_session_destroy(&session));
+    }
+    assert_ok(mnn_interpreter_destroy(&variables));
+}
+
 /* Written values take effect with the next run, without a resize. */
 static void written_by_the_caller(void** state) {
     (void)state;
@@ -198,6 +222,7 @@ static void refused(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_last),
+        cmocka_unit_test(outputs_that_are_variables),
         cmocka_unit_test(written_by_the_caller),
         cmocka_unit_test(runs_that_end_early),
         cmocka_unit_test(outputs_by_name),
