@@ -79,6 +79,37 @@ static void prepared_weights(void** state) {
 }
 
 /* A constant that decides shapes. */
+/* A GRU packs the weights of its candidate behind those of its gates: a session that changes only the candidate's packs
+ * its own, too. */
+static void joined_weights(void** state) {
+    (void)state;
+    enum { MAX_VALUES = 256 };
+    float base[MAX_VALUES], got[2][MAX_VALUES];
+    double first[MAX_VALUES], written[MAX_VALUES];
+    size_t elements = 0;
+    mnn_interpreter_t* gru = open_case("recurrent__gru_last");
+    mnn_session_t* sessions[] = {open_session(gru), open_session(gru)};
+    const size_t count = products(sessions[0], base, MAX_VALUES);
+    mnn_tensor_t* weights[2];
+    for (int i = 0; i < 2; ++i) assert_ok(mnn_session_constant(sessions[i], "t3", &weights[i]));
+    read_doubles(weights[0], first, &elements);
+    /* The factors of both sessions: other ones, the same ones, and those of the model. */
+    const double factors[][2] = {{2, -1}, {-1, -1}, {1, 1}};
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 2; ++i) {
+            for (size_t k = 0; k < elements; ++k) written[k] = factors[round][i] * first[k];
+            assert_ok(
+                mnn_tensor_write_as(weights[i], written, elements * sizeof *written, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+            assert_ok(mnn_session_resize(sessions[i]));
+        }
+        for (int i = 0; i < 2; ++i) assert_int_equal(products(sessions[i], got[i], MAX_VALUES), count);
+        assert_int_equal(memcmp(got[0], got[1], count * sizeof *base) == 0, round > 0);
+        assert_int_equal(memcmp(got[1], base, count * sizeof *base) == 0, round == 2);
+    }
+    for (int i = 0; i < 2; ++i) assert_ok(mnn_session_destroy(&sessions[i]));
+    assert_ok(mnn_interpreter_destroy(&gru));
+}
+
 static void shapes_follow(void** state) {
     (void)state;
     mnn_interpreter_t* padding = open_case("padding__constant_rank4");
@@ -203,6 +234,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type),
         cmocka_unit_test(prepared_weights),
+        cmocka_unit_test(joined_weights),
         cmocka_unit_test(shapes_follow),
         cmocka_unit_test(misuse),
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -56,13 +56,18 @@ class PackedMatrix {
         part_ = part;
         type_ = gemmType(backend);
         constant_ = nullptr;
-        // There are at most as many tasks as rows: in the worst case each task has twice its share.
+        // The tasks have equal numbers of rows, rounded up, and are at most as many as the rows. So they all need less
+        // than twice the memory of one task with all rows.
         work_ = scratch.bytes(checkedAdd(
             checkedMul(2, static_cast<int64_t>(gemmOnThreadScratchBytes(type_, part.rows, part.K)), "scratch"), 64,
             "scratch"));
         const auto size = static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.columns(), part.K));
         if (isKept(command, part.input)) {
-            if (part.besideN > 0) beside_ = command.inputs[part.beside]->content;
+            // The variant names the second matrix like weightsOf() names the first.
+            if (part.besideN > 0) {
+                const WeightStore::Owner& content = command.inputs[part.beside]->content;
+                beside_ = content ? content : command.params;
+            }
             const std::string variant =
                 format("recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu.%zu.%p.%lld.%d", gemmText(backend, type_).c_str(),
                        backend.kernels().isa, part.input, static_cast<long long>(part.offset), part.K, part.N,
@@ -78,7 +83,7 @@ class PackedMatrix {
             place_ = scratch.bytes(size);
         }
     }
-    // Packs the operand at the beginning of a run.
+    // Packs the operand at the beginning of a run, unless it is a constant, which plan() has packed.
     void pack(const CpuBackend& backend, const Command& command, const Frame& frame, void* scratch) const {
         if (!constant_)
             packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_), frame.pool());
