@@ -110,6 +110,11 @@ TEST(Deconvolution, Windows) {
     mix.group = 2;
     expectValues(convolve(mix, {channels, {{2, 1, 1, 1}, {1, 2}, Format::NCHW, {}}}, OpType::DeconvolutionDepthwise),
                  {1, 20});
+    // A window of one tap may have any dilation: its product with the stride is beyond 32 bits.
+    mix.strideX = mix.strideY = 65537;
+    mix.dilateX = mix.dilateY = 65535;
+    expectValues(convolve(mix, {channels, {{2, 1, 1, 1}, {1, 2}, Format::NCHW, {}}}, OpType::DeconvolutionDepthwise),
+                 {1, 20});
 }
 
 }  // namespace

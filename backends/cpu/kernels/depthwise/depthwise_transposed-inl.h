@@ -30,7 +30,7 @@ struct PhaseTaps {
         step = period;
         count = first < distinct ? (taps - first + period - 1) / period : 0;
         place = count ? (origin - first * dilate) / stride : 0;
-        move = period * dilate / stride;
+        move = dilate / std::gcd(stride, dilate);
     }
 };
 
