@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "base/error.h"
 #include "jpeg_check.h"
@@ -12,9 +13,17 @@
 namespace mnnc::image {
 namespace {
 
-// A few bytes may claim to be an image of any size, and stb_image takes seconds to find that they are not. Deflate,
-// which compresses best, makes at most 1032 bytes of one.
-constexpr int64_t kSmallImage = 1 << 20, kMaxPixelsPerByte = 1032;
+constexpr int64_t kSmallImage = 1 << 20;
+
+// Returns how many pixels a byte of the file holds at most. A few bytes may claim to be an image of any size, and
+// stb_image takes seconds to find that they are not.
+int64_t maxPixelsPerByte(std::span<const uint8_t> file) {
+    constexpr int64_t kDeflate = 1032;  // bytes that the deflate algorithm makes of one (RFC 1951: 258 of 2 bits)
+    const std::string_view begin(reinterpret_cast<const char*>(file.data()), std::min(file.size(), size_t{4}));
+    if (begin == "\x89PNG") return 8 * kDeflate;  // pixels of one bit
+    if (begin == "GIF8") return 4096 * 8 / 12;    // a code of 12 bits stands for less than 4096 pixels
+    return kDeflate;
+}
 
 int32_t formatOf(int channels) {
     if (channels == 1) return MNN_IMAGE_GRAY;
@@ -34,7 +43,7 @@ Decoded header(std::span<const uint8_t> file) {
         if (!stbInfo(file.data(), bytes, found.width, found.height, found.channels))
             fail(Status::BadFormat, "the file is no picture that can be read: %s", stbReason());
         const int64_t count = int64_t{found.width} * found.height;
-        if (count > kSmallImage && count / kMaxPixelsPerByte > bytes)
+        if (count > kSmallImage && count / maxPixelsPerByte(file) > bytes)
             fail(Status::Truncated, "the picture is %dx%d, for which its %d bytes are too few", found.width,
                  found.height, bytes);
     }

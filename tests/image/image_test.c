@@ -61,6 +61,29 @@ static void a_png_file_has_the_pixels_that_were_written(void** state) {
     }
 }
 
+/* A white picture of one bit per pixel: 8000 pixels for each byte of the file. */
+static void a_blank_page_is_decoded(void** state) {
+    (void)state;
+    enum { EXTENT = 1100, BEGIN = 41, FIRST = 21, REPEATED = 592, LAST = 6, FILE_BYTES = 676 };
+    static const uint8_t begin[] =
+        "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x04\x4c\0\0\x04\x4c\x01\0\0\0\0\0\0\0\0\0\0\x02\x6bIDAT";
+    static const uint8_t first[] = "\x78\xda\xed\xce\x31\x01\0\0\x0c\x02\x20\xfb\x97\xd6\x04\xfb\x77\x40\x02\xd2\x37";
+    static const uint8_t last[] = "\x72\x19\xf5\x3c\xc9\x9b\0\0\0\0\0\0\0\0IEND\0\0\0\0";
+    uint8_t file[FILE_BYTES];
+    memcpy(file, begin, BEGIN);
+    memcpy(file + BEGIN, first, FIRST);
+    memset(file + BEGIN + FIRST, 0xa2, REPEATED);
+    memcpy(file + BEGIN + FIRST + REPEATED, last, LAST + 16);
+    uint8_t* pixels = calloc(EXTENT, EXTENT);
+    assert_non_null(pixels);
+    mnn_image_t image = picture(MNN_IMAGE_GRAY, EXTENT, EXTENT, pixels, (size_t)EXTENT * EXTENT);
+    OK(mnn_image_decode(file, sizeof file, &image));
+    for (size_t i = 0; i < (size_t)EXTENT * EXTENT; ++i) assert_int_equal(pixels[i], 255);
+    free(pixels);
+    file[17] = 1; /* 65536 more columns */
+    FAILS(mnn_image_decode(file, sizeof file, &image), MNN_ERROR_TRUNCATED, "too few");
+}
+
 static void damaged_files_are_refused(void** state) {
     (void)state;
     mnn_image_t image;
@@ -450,6 +473,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_decoded_into_every_format),
         cmocka_unit_test(a_png_file_has_the_pixels_that_were_written),
+        cmocka_unit_test(a_blank_page_is_decoded),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(sizes_count_strides_and_planes),
         cmocka_unit_test(a_view_is_a_part),
