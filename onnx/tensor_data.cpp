@@ -160,8 +160,13 @@ std::string externalFile(const TensorData& tensor, const DataFolder& folder) {
     const std::filesystem::path relative = os::pathOf(location);
     bool leaves = relative.has_root_path() || location.find('\0') != std::string::npos;
     for (const auto& part : relative) leaves = leaves || part == "..";
-    const std::filesystem::path base = std::filesystem::weakly_canonical(os::pathOf(folder.path));
-    const std::filesystem::path whole = std::filesystem::weakly_canonical(base / relative);
+    std::error_code error;
+    const std::filesystem::path base = std::filesystem::weakly_canonical(os::pathOf(folder.path), error);
+    const std::filesystem::path whole =
+        error || leaves ? base : std::filesystem::weakly_canonical(base / relative, error);
+    if (error)
+        fail(Status::BadFormat, "%s names the file '%s', which cannot be found: %s", name.c_str(), location.c_str(),
+             error.message().c_str());
     const auto [end, unused] = std::mismatch(base.begin(), base.end(), whole.begin(), whole.end());
     const bool byLink = !leaves && end != base.end();
     if (leaves || (byLink && !folder.followLinks))
@@ -186,6 +191,9 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     std::vector<std::byte> external;
     Bytes raw;
     const bool isRaw = tensor.external || tensor.raw;
+    if (tensor.external && tensor.raw && !tensor.raw->empty())
+        fail(Status::BadFormat, "%s has bytes of its own and names the file '%s'", name.c_str(),
+             std::string(tensor.location).c_str());
     if (tensor.external)
         raw = external = externalBytes(tensor, folder, bytes);
     else if (tensor.raw) {
@@ -201,7 +209,7 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
         const size_t has = isFloat ? tensor.floats.size() : isDouble ? tensor.doubles.size() : tensor.ints.size();
         if (has != codes) wrongCount(tensor, has, codes);
     }
-    if (isFloat && tensor.raw && raw.size() >= kLarge) {
+    if (isFloat && !tensor.external && tensor.raw && raw.size() >= kLarge) {
         result->lent = raw;
         return result;
     }

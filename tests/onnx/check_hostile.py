@@ -196,11 +196,11 @@ def large_demands(folder):
     (folder / "inside" / "weights").write_bytes(bytes(4_000_000))
     same = [onnx.tensor(f"w{i}", [1_000_000], onnx.FLOAT, external={"location": f"{'./' * (i % 3)}weights"}) for i in range(1000)]
     yield "1000 tensors of the same external data", net([relu], same), ["max_memory_bytes"]
-def learned(op, outputs=("y",), features=3, **attributes):
+def learned(op, outputs=("y",), features=3, opset=1, **attributes):
     """A net of one operator of ai.onnx.ml."""
     results = [onnx.value(name, onnx.INT64 if name == "label" else onnx.FLOAT, []) for name in outputs]
     node = onnx.node(op, ["x"], list(outputs), domain="ai.onnx.ml", **attributes)
-    return net([node], inputs=[onnx.value("x", onnx.FLOAT, ["n", features])], outputs=results, domains=["ai.onnx.ml"])
+    return net([node], inputs=[onnx.value("x", onnx.FLOAT, ["n", features])], outputs=results, domains=[("ai.onnx.ml", opset)])
 
 
 def trees(change, op="TreeEnsembleRegressor", outputs=("y",), **more):
@@ -236,7 +236,7 @@ def learned_cases():
             ("a weight of another target", {"target_ids": [0, 0, 0, 1]}, "column 1 of 1"),
             ("two weights of a leaf", {"target_nodeids": [1, 1, 1, 2]}, "two weights"),
             ("fewer weights than leaves have", {"target_weights": [1.0]}, "target_treeids has 4 numbers in place of 1"),
-            ("2^62 targets", {"n_targets": 2 ** 62}, ""),
+            ("2^62 targets", {"n_targets": 2 ** 62}, "overflows"),
             ("2^30 targets", {"n_targets": 2 ** 30}, "max_memory_bytes"),
             ("no targets", {"n_targets": 0}, "0 columns"),
             ("base values of other targets", {"base_values": [1.0, 2.0]}, "base_values has 2 numbers"),
@@ -257,7 +257,7 @@ def learned_cases():
     yield "one label", trees({}, forest, both, classlabels_int64s=[0]), ["it has 1 labels"]
     for op, label in ((forest, "classlabels_strings"), ("LinearClassifier", "classlabels_strings"), ("SVMClassifier", "classlabels_strings")):
         yield f"text labels of {op}", trees({}, op, both, **{label: text}), ["labels are text"]
-    yield "text as keys", learned("LabelEncoder", keys_strings=text, values_int64s=[1, 2]), [""]
+    yield "text as keys", learned("LabelEncoder", opset=2, keys_strings=text, values_int64s=[1, 2]), ["are text"]
     yield "text as categories", learned("OneHotEncoder", cats_strings=text), ["categories are text"]
     yield "scales of other features", learned("Scaler", scale=[1.0] * 4, offset=[1.0] * 4), ["offset has 4 numbers in place of 3"]
     yield "no scales", learned("Scaler"), ["it has no scale"]
@@ -327,6 +327,13 @@ def cases(folder):
         yield f"external data from {offset} on", net(add("w"), [data]), [words]
     data = onnx.tensor("w", [2, 3], onnx.FLOAT, external={"location": "missing"})
     yield "external data that is missing", net(add("w"), [data]), ["missing"]
+    os.symlink("loop", folder / "inside" / "loop")
+    for kind, path in (("of a long name", "w" * 300), ("behind a link to itself", "loop/data")):
+        data = onnx.tensor("w", [2, 3], onnx.FLOAT, external={"location": path})
+        yield f"external data {kind}", net(add("w"), [data]), ["the tensor 'w' names the file", "cannot be found"]
+    (folder / "inside" / "zeros").write_bytes(bytes(80_000))
+    data = onnx.tensor("w", [20_000], onnx.FLOAT, bytes(80_000), external={"location": "zeros"})
+    yield "data in both places", net([onnx.node("Relu", ["w"], ["y"])], [data]), ["has bytes of its own"]
     yield "an extent of no elements beyond 32 bits", net(add("w"), [onnx.tensor("w", [0, 2 ** 40], onnx.FLOAT, b"")]), ["1099511627776"]
     yield "extents that overflow", net(add("w"), [onnx.tensor("w", [2 ** 40, 2 ** 40], onnx.FLOAT, b"")]), ["overflows"]
     yield "a negative extent", net(add("w"), [onnx.tensor("w", [-3, 2], onnx.FLOAT, bytes(24))]), ["extent of -3"]
@@ -384,7 +391,7 @@ def cases(folder):
     yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
     yield from learned_cases()
     yield "no bytes", b"", ["empty"]
-    yield "a picture", b"\x89PNG\r\n\x1a\n" + bytes(64), [""]
+    yield "a picture", b"\x89PNG\r\n\x1a\n" + bytes(64), ["no ONNX model"]
     yield "a size of 2^60", onnx.varint(7 << 3 | 2) + onnx.varint(2 ** 60) + bytes(8), ["are left"]
     yield "a number without end", b"\x08" + b"\xff" * 20, ["more than 10 bytes"]
     yield "two graphs", net([onnx.node("Relu", ["x"], ["y"])]) + onnx.field(7, onnx.graph([], [], [])), ["two graphs"]
@@ -410,11 +417,14 @@ def main():
             file = folder / "inside" / "net.onnx"
             file.write_bytes(data)
             out = folder / "net.mnn"
+            out.unlink(missing_ok=True)
             done = subprocess.run([tool, "convert", file, out], capture_output=True, text=True, errors="replace",
                                   preexec_fn=limit)
             said = done.stdout + done.stderr
             if done.returncode != 1 or out.exists():
                 wrong.append(f"{case}: exit code {done.returncode}, {said[:300]}")
+            if not all(words):
+                wrong.append(f"{case}: an empty word is found in every text")
             wrong += [f"{case}: '{word}' is missing in: {said[:400]}" for word in words if word not in said]
     if count < 30:
         wrong.append(f"only {count} files were tried")

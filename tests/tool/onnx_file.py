@@ -79,6 +79,8 @@ def function(name, domain, inputs, outputs, nodes, opset=18):
 
 
 def model(body, opset=18, functions=(), domains=()):
+    """domains: names, whose opsets are 1, or pairs of a name and its opset."""
     data = field(1, 9) + field(2, "tests") + field(7, body) + field(8, field(1, "") + field(2, opset))
-    data += b"".join(field(8, field(1, domain) + field(2, 1)) for domain in domains)
+    pairs = (domain if isinstance(domain, tuple) else (domain, 1) for domain in domains)
+    data += b"".join(field(8, field(1, domain) + field(2, version)) for domain, version in pairs)
     return data + b"".join(field(25, one) for one in functions)
