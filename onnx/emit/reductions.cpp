@@ -17,6 +17,7 @@ Over readAxes(Call& c, int fedSince) {
     Over over;
     const size_t rank = c.in(0)->rank();
     over.keep = c.integer("keepdims", 1) != 0;
+    const bool copiesWithoutAxes = c.integer("noop_with_empty_axes", 0) != 0;
     std::vector<int64_t> axes;
     c.refuseAttributes({"axes"}, fedSince);
     if (c.opset >= fedSince) {
@@ -29,8 +30,11 @@ Over readAxes(Call& c, int fedSince) {
     } else {
         axes = c.integers("axes").value_or(std::vector<int64_t>());
     }
+    // The engine reduces over all axes where a run feeds an empty list.
+    if (over.fed && copiesWithoutAxes && (over.fed->rank() != 1 || !over.fed->fixed(0)))
+        refuse("noop_with_empty_axes is set and the number of the axes is not known before a run");
     if (axes.empty() && !over.fed) {
-        over.nothing = c.integer("noop_with_empty_axes", 0) != 0;
+        over.nothing = copiesWithoutAxes;
         over.axes = allAxes(rank);
     } else {
         over.axes = axesOf(axes, rank);
@@ -96,16 +100,20 @@ void emitReduceSumOf(Call& c) {
 
 void emitReduceLogSum(Call& c) {
     const Over over = readAxes(c, 18);
-    c.out(unary(c, Unary::LOG, reduceOver(c, Reduction::SUM, c.in(0), over)));
+    V x = c.in(0);
+    const Elem elem = x->elem;
+    V sum = reduceOver(c, Reduction::SUM, castTo(c, x, Elem::Float), over);
+    c.out(castTo(c, unary(c, Unary::LOG, sum), elem));
 }
 
 void emitReduceLogSumExp(Call& c) {
     Over over = readAxes(c, 18);
-    V x = castTo(c, c.in(0), Elem::Float);
+    const Elem elem = c.in(0)->elem;
     if (over.nothing) {
-        c.out(x);
+        c.out(c.in(0));
         return;
     }
+    V x = castTo(c, c.in(0), Elem::Float);
     Over kept = over;
     kept.keep = true;
     // The largest finite number replaces an infinite maximum to avoid NaN.
@@ -117,7 +125,7 @@ void emitReduceLogSumExp(Call& c) {
         // A sum over these axes, which have one element each, removes them.
         result = over.fed ? reduceOver(c, Reduction::SUM, result, over) : squeeze(c, result, over.axes);
     }
-    c.out(result);
+    c.out(castTo(c, result, elem));
 }
 
 template <OpType type>

@@ -122,3 +122,13 @@ def resize_cases():
         yield own_case(f"resize_antialias_excluded_{name}",
                        [helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="linear", antialias=1, exclude_outside=1)],
                        {"x": floats(1, 2, 14, 18)}, {"s": np.array(size)}, free=("x",))
+
+
+def reduction_cases():
+    """Logarithms of sums of integers, and axes of a run where an empty list has a meaning of its own."""
+    numbers = {"x": RANDOM.integers(1, 9, (3, 4, 5)).astype(np.int32)}
+    for op in ("ReduceLogSum", "ReduceLogSumExp", "ReduceL2"):
+        yield own_case(f"{op.lower()}_of_integers", [helper.make_node(op, ["x", "a"], ["y"], keepdims=0)], numbers, {"a": np.array([1])}, free=("x",))
+    for free in ({}, {"a": (0,)}):
+        yield own_case(f"noop_of_fed_axes{'_free' if free else ''}", [helper.make_node("ReduceSum", ["x", "a"], ["y"], noop_with_empty_axes=1)],
+                       {"x": floats(2, 3, 4), "a": np.array([1])}, free=free)
