@@ -100,12 +100,20 @@ def prepared(kind: Type[Struct], function: Callable[..., int]) -> Struct:
     return value  # type: ignore[no-any-return]
 
 
-def extents(dims: Sequence[int]) -> Tuple[Any, int]:
+def extents(dims: Sequence[int], name: str = "an extent") -> Tuple[Any, int]:
     values: List[int] = [int(extent) for extent in dims]
     for extent in values:
         if not -(2**31) <= extent < 2**31:
-            raise ValueError(f"an extent does not fit 32 bits: {extent}")
+            raise ValueError(f"{name} does not fit 32 bits: {extent}")
     return (c_int32 * len(values))(*values), len(values)
+
+
+def assign(struct: Any, **values: int) -> None:
+    """Sets members of a struct, which ctypes would cut off to their types."""
+    for name, value in values.items():
+        setattr(struct, name, value)
+        if getattr(struct, name) != value:
+            raise ValueError(f"{name} is {value}, which does not fit its type")
 
 
 def content(function: Callable[..., int], *arguments: Any) -> bytes:

@@ -74,15 +74,15 @@ class SharedWeights(Allocator):
 
 
 def _share(address: int, block: Any) -> bool:
-    """Maps the file with these contents in place of the block. Returns False where the disk has no room; then the block
-    is unchanged."""
-    with _node.locked(hashlib.sha256(block).hexdigest() + ".weights") as path:
-        try:
+    """Maps the file with these contents in place of the block. Returns False where the file cannot be written; then
+    the block is unchanged."""
+    try:
+        with _node.locked(hashlib.sha256(block).hexdigest() + ".weights") as path:
             if not (_node.use(path) and _holds(path, block)):
                 _node.write(path, block)
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return False
+    except OSError:
+        return False
     try:
         place = _libc.mmap(address, block.size, _READ_WRITE, mmap.MAP_PRIVATE | _MAP_FIXED, file, 0)
         return bool(place == address)

@@ -60,10 +60,7 @@ def native(config: SessionConfig) -> Any:
         "forward_type backup_type allow_fallback threads precision memory power gpu_mode max_memory_bytes"
         " max_loop_iterations record_plan keep_subnormals defer_planning plan_cache tuning_operators"
     ).split():
-        value = _number(config, name)
-        setattr(struct, name, value)
-        if getattr(struct, name) != value:
-            raise ValueError(f"{name} is {value}, which does not fit its type")
+        _calls.assign(struct, **{name: _number(config, name)})
     for name in ("device", "cpu_isa"):
         text = getattr(config, name)
         if text is not None:

@@ -58,7 +58,7 @@ def _call_supports(number: int, struct: Any) -> int:
     except BaseException as error:
         keep(error)
         return error.status if isinstance(error, Error) and error.status else CallbackStopError.status
-    if answer is True:
+    if answer and not isinstance(answer, str):  # True, also that of NumPy
         return 0
     text = str(answer or "").encode("utf-8", "replace")[: max(call.message_size - 1, 0)]
     ctypes.memmove(call.message, text + b"\0", len(text) + 1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager
-from ctypes import byref, c_int32, c_void_p, pointer
+from ctypes import byref, c_void_p, pointer
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence, Set, Tuple
 
 from . import _abi, _calls, _registry
-from ._failure import check
+from ._failure import check, keep
 from ._handles import Closable
 from ._known import known
 from ._library import C
@@ -78,15 +79,39 @@ def _call_release(number: int, address: int, size: int, alignment: int) -> None:
 _release = _abi.Release(_call_release)
 
 
+# The locks, with their threads, that the library uses without holding them, because they cannot be entered.
+_not_entered: Set[Tuple[int, int]] = set()
+
+
 def _call_lock_queue(number: int) -> None:
-    _registry.get(number).__enter__()
+    lock = _registry.get(number)
+    while True:
+        try:
+            lock.__enter__()
+            return
+        except KeyboardInterrupt as error:  # the call that uses the queue raises it
+            keep(error)
+        except BaseException as error:
+            _registry.report(error, lock)
+            _not_entered.add((number, threading.get_ident()))
+            return
 
 
 _lock_queue = _abi.QueueCallback(_call_lock_queue)
 
 
 def _call_unlock_queue(number: int) -> None:
-    _registry.get(number).__exit__(None, None, None)
+    holder = (number, threading.get_ident())
+    if holder in _not_entered:
+        _not_entered.remove(holder)
+        return
+    lock = _registry.get(number)
+    try:
+        lock.__exit__(None, None, None)
+    except KeyboardInterrupt as error:
+        keep(error)
+    except BaseException as error:
+        _registry.report(error, lock)
 
 
 _unlock_queue = _abi.QueueCallback(_call_unlock_queue)
@@ -119,39 +144,42 @@ class Runtime(Closable):
         all of these calls have returned; it takes the place of workers. cpu_costs is what calibrate() measured on this
         machine, in place of the costs that the library knows."""
         config = _calls.prepared(_abi.RuntimeConfig, C.mnn_runtime_config_init)
-        config.threads, config.power, config.log_level = threads, power, log_level
-        numbers = []
-
-        def keep(item: Any) -> int:
-            numbers.append(_registry.add(item))
-            return numbers[-1]
-
+        _calls.assign(config, threads=threads, power=power, log_level=log_level)
         if cores:
-            config.cores, config.core_count = (c_int32 * len(cores))(*cores), len(cores)
-        if parallel_for is not None:
-            config.parallel_for = _parallel_for
-            config.parallel_for_user_data = keep(parallel_for)
-            config.parallel_for_finalizer = _registry.finalizer
-        if allocator is not None:
-            config.allocate, config.release = _allocate, _release
-            config.allocator_user_data = keep(allocator)
-            config.allocator_finalizer = _registry.finalizer
+            config.cores, config.core_count = _calls.extents(cores, "a core")
         if device is not None:
             config.device = _calls.encode(device, "device")
         if cpu_costs is not None:
             config.cpu_costs = _calls.encode(cpu_costs, "cpu_costs")
+        objects = None
         if vulkan is not None:
             objects = _calls.prepared(_abi.VulkanObjects, C.mnn_vulkan_objects_init)
             objects.instance, objects.physical_device = vulkan.instance, vulkan.physical_device
             objects.device, objects.queue = vulkan.device, vulkan.queue
-            objects.queue_family, objects.storage_16bit = vulkan.queue_family, vulkan.storage_16bit
-            if vulkan.lock is not None:
-                objects.lock_queue, objects.unlock_queue = _lock_queue, _unlock_queue
-                objects.user_data, objects.finalizer = keep(vulkan.lock), _registry.finalizer
+            _calls.assign(objects, queue_family=vulkan.queue_family)
+            objects.storage_16bit = vulkan.storage_16bit
             config.vulkan = pointer(objects)
+        # Nothing below raises until the library has these objects, which it removes.
+        numbers = []
+
+        def register(item: Any) -> int:
+            numbers.append(_registry.add(item))
+            return numbers[-1]
+
+        if parallel_for is not None:
+            config.parallel_for = _parallel_for
+            config.parallel_for_user_data = register(parallel_for)
+            config.parallel_for_finalizer = _registry.finalizer
+        if allocator is not None:
+            config.allocate, config.release = _allocate, _release
+            config.allocator_user_data = register(allocator)
+            config.allocator_finalizer = _registry.finalizer
+        if objects is not None and vulkan is not None and vulkan.lock is not None:
+            objects.lock_queue, objects.unlock_queue = _lock_queue, _unlock_queue
+            objects.user_data, objects.finalizer = register(vulkan.lock), _registry.finalizer
         if log is not None:
             config.log_callback, config.log_finalizer = _registry.log, _registry.finalizer
-            config.log_user_data = keep(log)
+            config.log_user_data = register(log)
         out = c_void_p()
         status = C.mnn_runtime_create(byref(config), byref(out))
         if status:
