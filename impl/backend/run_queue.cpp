@@ -78,6 +78,10 @@ void RunQueue::start() {
     state_->process.store(os::processNumber(), std::memory_order_release);
 }
 
+bool RunQueue::isThisThread() const noexcept {
+    return state_->thread.get_id() == std::this_thread::get_id();
+}
+
 void RunQueue::push(Job& job) noexcept {
     job.next_ = nullptr;
     const std::lock_guard lock(state_->mutex);

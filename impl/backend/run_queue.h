@@ -41,6 +41,8 @@ class RunQueue {
     void start();
     // Callable after start(). Does not allocate.
     void push(Job& job) noexcept;
+    // Callable after start(). Returns whether the caller is a job of this queue.
+    bool isThisThread() const noexcept;
 
   private:
     struct State;

@@ -111,6 +111,8 @@ void Submission::awaitThread(int64_t nanoseconds) {
              "the run was submitted in the process that forked this one, and ends there; the session is of no "
              "use here");
     }
+    if (!ended_.load(std::memory_order_acquire) && queue_->isThisThread())
+        fail(Status::Busy, "mnn_session_wait is not possible now: this callback has the thread that computes the run");
     // Locks even when the run has ended, because the other thread leaves the session by releasing the mutex.
     std::unique_lock lock(mutex_);
     if (nanoseconds < 0)

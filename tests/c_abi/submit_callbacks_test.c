@@ -1,5 +1,6 @@
 /* The callback at the end of a run, and the results of a wait. */
 #include "digits_net.h"
+#include "runtime.h"
 #include "submitted.h"
 
 #ifdef __SSE2__
@@ -91,6 +92,39 @@ static void at_the_end_of_a_run(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+/* A callback has the thread of its runtime, which therefore cannot compute a later run meanwhile. */
+struct next_run {
+    mnn_session_t* session;
+    mnn_status submit, wait;
+};
+
+static void submit_and_wait(void* user_data, mnn_status status) {
+    (void)status;
+    struct next_run* next = user_data;
+    next->submit = mnn_session_submit(next->session, NULL);
+    next->wait = mnn_session_wait(next->session, -1);
+}
+
+static void waiting_on_the_thread_of_runs(void** state) {
+    (void)state;
+    mnn_runtime_t* runtime = runtime_of(1);
+    mnn_session_t *first = session_with(net, runtime, 0), *second = session_with(net, runtime, 0);
+    struct next_run next = {.session = second};
+    mnn_run_options_t options = default_run_options();
+    options.done = submit_and_wait;
+    options.user_data = &next;
+    write_pixels(second, 5);
+    assert_ok(mnn_session_submit(first, &options));
+    assert_ok(mnn_session_wait(first, -1));
+    assert_int_equal(next.submit, MNN_OK);
+    assert_int_equal(next.wait, MNN_ERROR_BUSY);
+    assert_ok(mnn_session_wait(second, -1));
+    check_scores(second, 5, 0);
+    assert_ok(mnn_session_destroy(&first));
+    assert_ok(mnn_session_destroy(&second));
+    assert_ok(mnn_runtime_destroy(&runtime));
+}
+
 #ifdef __SSE2__
 static bool keeps_subnormals(void) {
     volatile float small = 1e-40f;
@@ -142,6 +176,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_arrive),
         cmocka_unit_test(at_the_end_of_a_run),
+        cmocka_unit_test(waiting_on_the_thread_of_runs),
         cmocka_unit_test(callbacks_have_the_usual_arithmetic),
     };
     return cmocka_run_group_tests_name("submit_callbacks", tests, open_net, close_net);
