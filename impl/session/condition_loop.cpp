@@ -6,8 +6,8 @@
 namespace mnnc {
 
 int ConditionLoop::slotOf(const std::string& formal) {
-    const auto found = std::find(slotNames_.begin(), slotNames_.end(), formal);
-    return found == slotNames_.end() ? -1 : static_cast<int>(found - slotNames_.begin());
+    const auto found = slotPlaces_.find(formal);
+    return found == slotPlaces_.end() ? -1 : found->second;
 }
 
 ConditionLoop::ConditionLoop(SessionContext& context, GraphTensors& tensors, const Node& node)
@@ -24,6 +24,7 @@ ConditionLoop::ConditionLoop(SessionContext& context, GraphTensors& tensors, con
             if (slot < 0) {
                 slot = static_cast<int>(slotNames_.size());
                 slotNames_.push_back(formal);
+                slotPlaces_.emplace(formal, slot);
                 slots_.emplace_back(context);
             }
             slots.push_back(slot);
@@ -69,7 +70,7 @@ void ConditionLoop::runGraph(Subgraph& graph, const std::vector<int>& slots) {
     for (size_t i = 0; i < slots.size(); ++i) graph.describe(i, slots_[static_cast<size_t>(slots[i])].tensor);
     graph.pipeline().prepare();
     for (size_t i = 0; i < slots.size(); ++i) graph.fill(i, slots_[static_cast<size_t>(slots[i])].located());
-    graph.pipeline().run();
+    graph.run();
 }
 
 void ConditionLoop::execute() {

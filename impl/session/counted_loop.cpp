@@ -139,9 +139,8 @@ void CountedLoop::emptyScans() {
     if (outputCount() == carried_) return;
     const bool planned = planBody();
     for (size_t i = carried_; i < outputCount(); ++i) {
-        Operand none;
-        none.name = output(i).name;
-        none.number = output(i).number;
+        Operand none = output(i);  // with its scale
+        none.list = nullptr;
         none.shape = Shape{0};
         if (const Operand* part = planned ? &body_.pipeline().output(i + 1) : nullptr; part && !part->list) {
             none.shape = part->shape;
@@ -164,7 +163,7 @@ void CountedLoop::execute() {
     for (; iteration < limit && goesOn; ++iteration) {
         rounds_.begin(context_, name_);
         startIteration(iteration);
-        body_.pipeline().run();
+        body_.run();
         goesOn = conditionHolds(body_.output(0), name_.c_str());
         for (size_t i = 0; i < carried_; ++i)
             if (!constant_[i]) values_[i].assign(body_.output(i + 1));

@@ -40,7 +40,7 @@ void IfNode::execute() {
         branch.body.describe(i, input(static_cast<size_t>(branch.source[i])).tensor);
     branch.body.pipeline().prepare();
     for (size_t i = 0; i < branch.source.size(); ++i) branch.body.fill(i, input(static_cast<size_t>(branch.source[i])));
-    branch.body.pipeline().run();
+    branch.body.run();
     for (size_t i = 0; i < outputCount(); ++i)
         give(i, memory_[i], branch.body.output(static_cast<size_t>(branch.results[i])));
 }

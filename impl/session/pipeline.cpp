@@ -105,7 +105,7 @@ void Pipeline::run(PlanObserver* observer) {
         stage.execute();
     }
     tensors_.frame.endRun();
-    if (!variables_.empty()) keepVariables();
+    saveVariables();
 }
 
 void Pipeline::appendRecords(std::vector<OpRecord>& records) const {

@@ -81,7 +81,10 @@ class Pipeline {
     bool prepared() const noexcept { return ready_ && described_ && !stale_; }
     // Returns whether all shapes are known before a run.
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
+    // Computes the outputs; variables change with commitVariables().
     void run(PlanObserver* observer = nullptr);
+    // Gives the variables their values of the last run, when the whole run has succeeded.
+    void commitVariables();
     // Returns the recording of a whole run, when the device does it in one; else null. Where operators keep a state,
     // there is no such recording, because the host has work before and after the run.
     Recording* recording() const noexcept {
@@ -163,7 +166,8 @@ class Pipeline {
     void makeVariables();
     void checkVariable(const CarriedVariable& variable) const;
     void checkVariables() const;
-    void keepVariables();
+    bool liesInOther(const CarriedVariable& variable) const;
+    void saveVariables();
     // Returns whether programs of other sessions fit: no constant of this pipeline differs from the model's.
     bool shares() const noexcept { return context_.programs && ownConstants_.size() == variables_.size(); }
     // Finds the program of another session, or makes one.

@@ -41,29 +41,34 @@ void Pipeline::checkVariables() const {
         if (stages_[0]->makes(schedule_.variables[i].value)) checkVariable(variables_[i]);
 }
 
+// Returns whether the value lies in the memory of another variable.
+bool Pipeline::liesInOther(const CarriedVariable& variable) const {
+    const auto* value = static_cast<const char*>(data(tensors_[variable.value]));
+    return std::any_of(variables_.begin(), variables_.end(), [&](const CarriedVariable& other) {
+        const Operand& constant = tensors_[other.constant];
+        const auto* memory = static_cast<const char*>(data(constant));
+        return &other != &variable && !std::less<>()(value, memory) &&
+               std::less<>()(value, memory + constant.storageBytes());
+    });
+}
+
 // A value may be a view of another variable: all such values are saved before any variable changes.
-void Pipeline::keepVariables() {
-    const auto isOther = [&](const CarriedVariable& variable) {
-        const auto* value = static_cast<const char*>(data(tensors_[variable.value]));
-        return std::any_of(variables_.begin(), variables_.end(), [&](const CarriedVariable& other) {
-            const Operand& constant = tensors_[other.constant];
-            const auto* memory = static_cast<const char*>(data(constant));
-            return &other != &variable && !std::less<>()(value, memory) &&
-                   std::less<>()(value, memory + constant.storageBytes());
-        });
-    };
+void Pipeline::saveVariables() {
     for (CarriedVariable& variable : variables_) {
         checkVariable(variable);
         const Operand &constant = tensors_[variable.constant], &value = tensors_[variable.value];
-        if (constant.empty() || !isOther(variable)) continue;
+        if (constant.empty() || !liesInOther(variable)) continue;
         void* waiting = variable.waiting.reserve(constant.storageBytes(), "a value of a variable");
         copyToHost(value, data(value), waiting, rowMajor(constant));
     }
+}
+
+void Pipeline::commitVariables() {
     for (CarriedVariable& variable : variables_) {
         const Operand &constant = tensors_[variable.constant], &value = tensors_[variable.value];
         void* to = tensors_.frame.data<void>(constant);
         if (constant.empty() || data(value) == to) continue;
-        if (isOther(variable))
+        if (liesInOther(variable))
             std::memcpy(to, variable.waiting.data(), static_cast<size_t>(constant.storageBytes()));
         else
             copyToHost(value, data(value), to, rowMajor(constant));

@@ -202,6 +202,7 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     }
     hasRun_ = true;
     if (bindings_) bindings_->afterRun();
+    for (Path& path : paths_) path.pipeline().commitVariables();
     kept.commit();
     counted.finish();
 }

@@ -10,18 +10,17 @@ Subgraph::Subgraph(SessionContext& context, const std::string& name, const char*
     const Graph& graph = *context.net->graphs[static_cast<size_t>(index)].source;
     pipeline_ = std::make_unique<Pipeline>(context, index, std::vector<int>(graph.inputs.begin(), graph.inputs.end()),
                                            std::vector<int>(graph.outputs.begin(), graph.outputs.end()));
+    const auto addNames = [&](Places& places, const std::vector<int32_t>& ids) {
+        for (size_t i = 0; i < ids.size(); ++i)
+            places.emplace(graph.tensorNames[static_cast<size_t>(ids[i])], static_cast<int>(i));
+    };
+    addNames(inputPlaces_, graph.inputs);
+    addNames(outputPlaces_, graph.outputs);
 }
 
-int Subgraph::findInput(const std::string& name) const {
-    for (size_t i = 0; i < inputs(); ++i)
-        if (pipeline_->input(i).name == name) return static_cast<int>(i);
-    return -1;
-}
-
-int Subgraph::findOutput(const std::string& name) const {
-    for (size_t i = 0; i < outputs(); ++i)
-        if (pipeline_->output(i).name == name) return static_cast<int>(i);
-    return -1;
+int Subgraph::placeOf(const std::string& name, const Places& places) {
+    const auto found = places.find(name);
+    return found == places.end() ? -1 : found->second;
 }
 
 }  // namespace mnnc

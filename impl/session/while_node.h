@@ -1,6 +1,8 @@
 // While in its two forms: the loop of ONNX (by position) and that of TensorFlow (by names, with a condition graph).
 #pragma once
 #include <deque>
+#include <string>
+#include <unordered_map>
 
 #include "ops/control.h"
 #include "session/control_node.h"
@@ -56,6 +58,7 @@ class ConditionLoop final : public ControlNode {
     Subgraph cond_, body_;
     // One slot per formal input name of condition and body.
     std::vector<std::string> slotNames_;
+    std::unordered_map<std::string, int> slotPlaces_;  // the slots by their names
     std::deque<Value> slots_;
     std::vector<int> initial_;  // [slot] -> op input
     std::vector<int> condSlots_, bodySlots_;
