@@ -444,9 +444,10 @@ typedef void (*mnn_finalizer)(void* user_data);
  * destination: out, `bytes` bytes; all of them have to be written.
  * Returns MNN_OK, or MNN_ERROR_*, which the call that needs the weights then returns, with a sentence that names the
  *   range. A number that is no status gives MNN_ERROR_INVALID_VALUE.
- * It runs on the thread of the call that loads the model or creates, resizes or runs a session, with the default
- * floating-point mode; several threads may call it at the same time. A range may be read several times. The library
- * checks the bytes each time, like the contents of a file. It must not use the interpreter or sessions of it. */
+ * It runs on the thread of the call that needs the weights, with the default floating-point mode: one that loads the
+ * model, describes its outputs or releases its bytes, or that creates, resizes, runs or reads a session. Several
+ * threads may call it at the same time. A range may be read several times. The library checks the bytes each time, like
+ * the contents of a file. It must not use the interpreter or sessions of it, whose calls may wait for it. */
 typedef mnn_status (*mnn_weight_reader)(void* user_data, uint64_t offset, void* destination, size_t bytes);
 
 /* How a model is loaded. The finalizers of bytes and external weights are called once: when the interpreter and all its
@@ -511,21 +512,22 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
  *   MNN_ERROR_FILE_CHANGED        the file changed while it was loaded;
  *   MNN_ERROR_BAD_FORMAT          the file is no model (for an ONNX model the sentence says how to convert it); it has
- *                                 no list of operators, or an operator without outputs; an operator reads a tensor that
- *                                 no operator produces, or one with several writers that all come later in the file;
+ *                                 no list of operators; an operator reads a tensor that no operator produces, or one
+ *                                 with several writers that all come later in the file;
  *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
- *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is incomplete or of another kind;
- *   MNN_ERROR_BAD_TYPE            an input or a constant has an element type that cannot be computed with;
- *   MNN_ERROR_BAD_RANGE           a number in a parameter table is outside of its range, external_weight_size is above
- *                                 2^63 - 1, or attention_scale is not finite;
+ *   MNN_ERROR_BAD_PARAMETER       an operator has no outputs, or its parameter table is incomplete, of another kind, or
+ *                                 has a number outside of its range;
+ *   MNN_ERROR_BAD_TYPE            an input has an element type that cannot be computed with;
+ *   MNN_ERROR_BAD_RANGE           external_weight_size is above 2^63 - 1, or attention_scale is not finite;
  *   MNN_ERROR_BAD_WEIGHTS         weights are missing, shorter than the shape says, or not decodable;
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
  *   MNN_ERROR_CYCLE               operators wait for each other's results, or a subgraph calls itself;
  *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, an option has an unknown value, options exclude each
  *                                 other, or a finalizer is given without the bytes or the reader that it belongs to;
  *   MNN_ERROR_LIMIT_EXCEEDED      the model has more than 50,000,000 tensors, calls subgraphs more than 4,096
- *                                 times or deeper than 64, or these calls make more than 262,144 operators;
+ *                                 times or deeper than 64, or these calls make more than 262,144 operators or
+ *                                 4,194,304 tensors;
  *                                 or there are too many handles;
  *   MNN_ERROR_CANCELLED           options->cancel was triggered;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs;
@@ -612,8 +614,8 @@ enum {
 /* The properties of a model. */
 typedef struct mnn_model_properties {
     size_t struct_size;      /* sizeof(mnn_model_properties_t), written by the caller */
-    int32_t source;          /* MNN_SOURCE_*; a number of a newer format as the file has it */
-    int32_t usage;           /* MNN_USAGE_*; likewise */
+    int32_t source;          /* MNN_SOURCE_* */
+    int32_t usage;           /* MNN_USAGE_* */
     uint64_t byte_size;      /* size of the model without its file of external weights */
     uint64_t metadata_count; /* pairs that mnn_interpreter_metadata() gives */
     uint64_t subgraph_count; /* bodies of control flow */
@@ -1711,7 +1713,8 @@ MNN_C_API mnn_status mnn_session_submit(mnn_session_t* session, const mnn_run_op
  *   MNN_ERROR_BAD_STATE           no run was submitted, or a call has returned its status already; in a child of
  *                                 fork(), also when the run was under way at the fork: if a thread computed it, the
  *                                 session stays busy in the child;
- *   MNN_ERROR_BUSY                another thread waits for it already, or a callback of the run made the call.
+ *   MNN_ERROR_BUSY                another thread waits for it already; or a callback of a run made the call, and this
+ *                                 run is the same one, or comes after it on the thread for submitted runs.
  * Use: always; one call waits at a time. Since 0.2. */
 MNN_C_API mnn_status mnn_session_wait(mnn_session_t* session, int64_t timeout_ns);
 

@@ -98,9 +98,9 @@ func cpuOf(info *C.mnn_cpu_properties_t) CPU {
 
 // ModelProperties describes a model.
 type ModelProperties struct {
-	// ModelSource; a number of a newer format as the file has it
+	// ModelSource
 	Source ModelSource
-	// ModelUsage; likewise
+	// ModelUsage
 	Usage ModelUsage
 	// size of the model without its file of external weights
 	ByteSize uint64

@@ -50,7 +50,8 @@ int bitsFor(size_t sampleCount) {
 }
 
 int64_t packedBytes(int64_t count, int bits) {
-    return ceilDiv(checkedMul(count, bits, "bits of a weight stream"), 8);
+    const int64_t all = checkedMul(count, bits, "bits of a weight stream");
+    return all / 8 + (all % 8 != 0);
 }
 
 // Returns value `index` of a packed stream that has been checked to be long enough; bits: 1 to 8.

@@ -90,8 +90,15 @@ std::vector<std::pair<std::string, std::string>> readMetadata(const wire::ExtraI
     if (!verifier.VerifyBuffer<wire::Extra>(nullptr)) return pairs;
     const auto* extra = flatbuffers::GetRoot<wire::Extra>(copy.get());
     if (!extra->attr()) return pairs;
-    for (const auto* attribute : *extra->attr())
-        if (attribute) pairs.emplace_back(attribute->key()->str(), copyText(attribute->s()));
+    // Many entries of a hostile file may refer to one long text, which becomes a copy for each.
+    size_t left = 4 * size;
+    for (const auto* attribute : *extra->attr()) {
+        if (!attribute) continue;
+        const auto bytes = static_cast<size_t>(attribute->key()->size() + vectorSize(attribute->s()));
+        if (bytes > left) return {};
+        left -= bytes;
+        pairs.emplace_back(attribute->key()->str(), copyText(attribute->s()));
+    }
     return pairs;
 }
 
@@ -114,9 +121,8 @@ int32_t Graph::findTensor(std::string_view tensorName) const {
 }
 
 int Model::findGraph(std::string_view name) const {
-    for (size_t i = 1; i < graphs_.size(); ++i)
-        if (graphs_[i].name == name) return static_cast<int>(i);
-    return -1;
+    const auto found = subgraphs_.find(name);
+    return found == subgraphs_.end() ? -1 : found->second;
 }
 
 std::shared_ptr<const Model> Model::load(ModelBytes bytes, const ModelOptions& options) {
@@ -188,6 +194,7 @@ void Model::addSubgraphs() {
         indexDescribes(graph, proto->extraTensorDescribe());
         if (proto->inputs()) graph.inputs.assign(proto->inputs()->begin(), proto->inputs()->end());
         graph.outputs.assign(proto->outputs()->begin(), proto->outputs()->end());
+        subgraphs_.emplace(proto->name()->string_view(), static_cast<int>(graphs_.size()) - 1);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,7 @@ class Model {
     ExternalFiles externalFiles_;
     const wire::Net* net_ = nullptr;
     std::vector<Graph> graphs_;
+    std::unordered_map<std::string_view, int> subgraphs_;  // their indices by names, which lie in the tables
     std::string uuid_;
     std::string version_;
     std::string bizCode_;

@@ -93,10 +93,19 @@ class Sorter {
         ++waits_[second];
     }
 
+    // An operator that waits may only come after the cycle, but one before it that also waits is found again and again.
     [[noreturn]] void failCycle() const {
-        const auto at = static_cast<size_t>(
-            std::find_if(waits_.begin(), waits_.end(), [](uint32_t count) { return count > 0; }) - waits_.begin());
-        fail(Status::Cycle, "%soperator %zu '%s' waits for its own result: operators read each other's outputs",
+        std::vector<uint32_t> waitingBefore(ops_.size(), 0);
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < ops_.size(); ++i) {
+            if (waits_[i] == 0) continue;
+            for (const uint32_t later : next_[i]) waitingBefore[later] = i;
+            at = i;
+        }
+        for (size_t step = 0; step < ops_.size(); ++step) at = waitingBefore[at];
+        for (uint32_t other = waitingBefore[at], end = at; other != end; other = waitingBefore[other])
+            at = std::min(at, other);
+        fail(Status::Cycle, "%soperator %u '%s' waits for its own result: operators read each other's outputs",
              title_.c_str(), at, copyText(ops_[at]->name()).c_str());
     }
 

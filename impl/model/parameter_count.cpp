@@ -6,7 +6,9 @@
 #include "mnn_generated.h"
 #include "model/const_data.h"
 #include "model/external_file.h"
+#include "model/external_ranges.h"
 #include "model/weight_form.h"
+#include "model/wire_access.h"
 
 namespace mnnc {
 
@@ -15,6 +17,17 @@ namespace {
 template <typename T>
 uint64_t sizeOf(const flatbuffers::Vector<T>* vector) {
     return vector ? vector->size() : 0;
+}
+
+// Returns the number of floats of two arrays. They are in the table, or else in the file of weights, where the entries
+// are an offset and the bytes of each array.
+uint64_t countBoth(const flatbuffers::Vector<float>* first, const flatbuffers::Vector<float>* second,
+                   const ExternalEntries* external) {
+    const auto count = [&](const flatbuffers::Vector<float>* array, uint32_t entry) {
+        if (vectorSize(array) > 0) return uint64_t{array->size()};
+        return static_cast<uint64_t>(std::max<int64_t>(externalEntry(external, entry), 0)) / sizeof(float);
+    };
+    return count(first, 1) + count(second, 2);
 }
 
 uint64_t countConvolution(const wire::Convolution2D& conv, const WeightFiles& files, const char* name) {
@@ -32,13 +45,18 @@ uint64_t countOp(const Model& model, const wire::Op& op) {
         case wire::OpParameter::Convolution2D:
             return countConvolution(*op.main_as_Convolution2D(), model.weightFiles(op), name);
         case wire::OpParameter::Convolution3D:
-            return sizeOf(op.main_as_Convolution3D()->weight()) + sizeOf(op.main_as_Convolution3D()->bias());
+            return countBoth(op.main_as_Convolution3D()->weight(), op.main_as_Convolution3D()->bias(),
+                             op.main_as_Convolution3D()->external());
         case wire::OpParameter::PRelu:
             return sizeOf(op.main_as_PRelu()->slope());
         case wire::OpParameter::Scale:
             return 2 * static_cast<uint64_t>(std::max(op.main_as_Scale()->channels(), 0));
         case wire::OpParameter::LayerNorm:
-            return sizeOf(op.main_as_LayerNorm()->gamma()) + sizeOf(op.main_as_LayerNorm()->beta());
+            return countBoth(op.main_as_LayerNorm()->gamma(), op.main_as_LayerNorm()->beta(),
+                             op.main_as_LayerNorm()->external());
+        case wire::OpParameter::GroupNorm:
+            return countBoth(op.main_as_GroupNorm()->gamma(), op.main_as_GroupNorm()->beta(),
+                             op.main_as_GroupNorm()->external());
         case wire::OpParameter::BatchNorm:
             return 4 * static_cast<uint64_t>(std::max(op.main_as_BatchNorm()->channels(), 0));
         case wire::OpParameter::InnerProduct:

@@ -18,6 +18,7 @@ namespace {
 constexpr int kMaxCallDepth = 64;
 constexpr int64_t kMaxInstances = 4096;
 constexpr int64_t kMaxCalledOps = 1 << 18;
+constexpr int64_t kMaxCalledTensors = 1 << 22;
 
 using Texts = std::set<std::string_view>;
 using StringVecs = flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>;
@@ -173,23 +174,35 @@ struct CallTree {
     bool open = true;
     int height = 0;
     int64_t instances = 1;
-    int64_t ops = 0;  // of all instances
+    int64_t ops = 0, tensors = 0;  // of all instances
 };
 
-CallTree visit(const wire::SubGraphProto* graph, const Names& names,
-               std::map<const wire::SubGraphProto*, CallTree>& trees, int depth) {
-    const auto [place, isNew] = trees.try_emplace(graph);
+struct CallTrees {
+    std::map<const wire::SubGraphProto*, CallTree> of;
+    int64_t siteTensors = 0;  // of the subgraphs of all call sites, also of those that no operator reaches
+};
+
+// Each instance has a place for each name, used or not, and for each of its inputs and outputs.
+int64_t tensorsOf(const wire::SubGraphProto& graph) {
+    return vectorSize(graph.tensors()) + vectorSize(graph.inputs()) + vectorSize(graph.outputs());
+}
+
+CallTree visit(const wire::SubGraphProto* graph, const Names& names, CallTrees& trees, int depth) {
+    const auto [place, isNew] = trees.of.try_emplace(graph);
     CallTree& tree = place->second;
     if (!isNew && tree.open) fail(Status::Cycle, "subgraph '%s' calls itself", graph->name()->c_str());
     if (!isNew) return tree;
     if (depth > kMaxCallDepth) fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
     tree.ops = vectorSize(graph->nodes());
+    tree.tensors = tensorsOf(*graph);
     for (const auto* op : *graph->nodes())
         for (const auto* callee : callees(*op, names)) {
             const CallTree inner = visit(callee, names, trees, depth + 1);
             tree.height = std::max(tree.height, inner.height + 1);
             tree.instances = std::min(tree.instances + inner.instances, kMaxInstances + 1);
             tree.ops = std::min(tree.ops + inner.ops, kMaxCalledOps + 1);
+            tree.tensors = std::min(tree.tensors + inner.tensors, kMaxCalledTensors + 1);
+            trees.siteTensors = std::min(trees.siteTensors + tensorsOf(*callee), kMaxCalledTensors + 1);
         }
     if (tree.height > kMaxCallDepth) fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
     tree.open = false;
@@ -222,13 +235,15 @@ void verifyCalls(const wire::Net& net) {
         graph.ops = proto->nodes();
         verifyCallers(graph, names);
     }
-    std::map<const wire::SubGraphProto*, CallTree> trees;
+    CallTrees trees;
     for (const auto* graph : *net.subgraphs()) visit(graph, names, trees, 0);
-    int64_t instances = 0, ops = 0;
+    int64_t instances = 0, ops = 0, tensors = trees.siteTensors;
     for (const auto* op : *net.oplists())
         for (const auto* callee : callees(*op, names)) {
-            instances += trees.at(callee).instances;
-            ops += trees.at(callee).ops;
+            const CallTree& tree = trees.of.at(callee);
+            instances += tree.instances;
+            ops += tree.ops;
+            tensors += tree.tensors;
         }
     if (instances > kMaxInstances)
         fail(Status::LimitExceeded, "the operators call %lld subgraphs in all, at most %lld are run", asLong(instances),
@@ -236,6 +251,8 @@ void verifyCalls(const wire::Net& net) {
     if (ops > kMaxCalledOps)
         fail(Status::LimitExceeded, "the calls of subgraphs make %lld operators, at most %lld are run", asLong(ops),
              asLong(kMaxCalledOps));
+    if (tensors > kMaxCalledTensors)
+        fail(Status::LimitExceeded, "the calls of subgraphs make more than %lld tensors", asLong(kMaxCalledTensors));
 }
 
 }  // namespace mnnc

@@ -1,6 +1,7 @@
 // The properties of a valid model.
 #include "model/model.h"
 
+#include "model/parameter_count.h"
 #include "model_builder.h"
 
 namespace mnnc::test {
@@ -26,6 +27,37 @@ TEST(Model, ExposesTheNet) {
     EXPECT_EQ(model->mainGraph().describe(0), nullptr);
     EXPECT_NE(model->mainGraph().describe(1), nullptr);
     EXPECT_EQ(model->findGraph("none"), -1);
+}
+
+// A file may refer to one text very often, which would become as many copies.
+TEST(Model, MetadataOfManyCopiesIsIgnored) {
+    const auto metadataOf = [](int pairs) {
+        flatbuffers::FlatBufferBuilder b;
+        const auto text = b.CreateString(std::string(1000, 'x'));
+        wire::AttributeBuilder one(b);
+        one.add_key(text);
+        one.add_s(text);
+        const auto attribute = one.Finish();
+        const auto list = b.CreateVector(std::vector(static_cast<size_t>(pairs), attribute));
+        wire::ExtraBuilder extra(b);
+        extra.add_attr(list);
+        b.Finish(extra.Finish());
+        wire::NetT net = makeReluNet();
+        net.extraInfo = std::make_unique<wire::ExtraInfoT>();
+        net.extraInfo->buffer.assign(b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize());
+        return loadNet(net)->metadata().size();
+    };
+    EXPECT_EQ(metadataOf(2), 2u);
+    EXPECT_EQ(metadataOf(1000), 0u);
+}
+
+TEST(Model, ParametersInAFileOfWeightsCount) {
+    wire::NetT net = makeReluNet();
+    wire::LayerNormT norm;
+    norm.external = {0, 20, 12};
+    net.oplists.push_back(makeOp(wire::OpType::LayerNorm, "norm", {1}, {2}, std::move(norm)));
+    net.tensorName.push_back("t2");
+    EXPECT_EQ(countParameters(*loadNet(net)), 8u);
 }
 
 TEST(Model, OldFileOutputsAreTheUnconsumed) {

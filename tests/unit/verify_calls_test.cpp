@@ -125,5 +125,16 @@ TEST(VerifyCalls, CalledOperatorsAreBounded) {
     expectRefused(net, Status::LimitExceeded, "at most 262144");
 }
 
+// Each call has places for all names of its subgraph, also for those that no operator uses.
+TEST(VerifyCalls, CalledTensorsAreBounded) {
+    wire::NetT net = makeDoublingNet(10, false);
+    for (auto& graph : net.subgraphs)
+        if (graph->name == "g10") graph->tensors.resize(10'000, "unused");
+    expectRefused(net, Status::LimitExceeded, "more than 4194304 tensors");
+    for (auto& graph : net.subgraphs)
+        if (graph->name == "g10") graph->tensors.resize(1'000);
+    EXPECT_NO_THROW(loadNet(net));
+}
+
 }  // namespace
 }  // namespace mnnc::test

@@ -70,9 +70,9 @@ class Cpu:
 class ModelInfo:
     """A model."""
 
-    # Source; a number of a newer format as the file has it
+    # Source
     source: Source
-    # Usage; likewise
+    # Usage
     usage: Usage
     # size of the model without its file of external weights
     byte_size: int

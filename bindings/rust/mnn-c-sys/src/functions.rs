@@ -155,21 +155,22 @@ extern "C" {
     /// - `MNN_ERROR_FILE_READ_FAILED`: reading or mapping failed;
     /// - `MNN_ERROR_FILE_CHANGED`: the file changed while it was loaded;
     /// - `MNN_ERROR_BAD_FORMAT`: the file is no model (for an ONNX model the sentence says how to convert it); it has
-    ///   no list of operators, or an operator without outputs; an operator reads a tensor that
-    ///   no operator produces, or one with several writers that all come later in the file;
+    ///   no list of operators; an operator reads a tensor that no operator produces, or one
+    ///   with several writers that all come later in the file;
     /// - `MNN_ERROR_TRUNCATED`: the model or the weight file ends too early;
     /// - `MNN_ERROR_BAD_INDEX`: an operator names a tensor or a subgraph that is not there;
-    /// - `MNN_ERROR_BAD_PARAMETER`: an operator's parameter table is incomplete or of another kind;
-    /// - `MNN_ERROR_BAD_TYPE`: an input or a constant has an element type that cannot be computed with;
-    /// - `MNN_ERROR_BAD_RANGE`: a number in a parameter table is outside of its range, `external_weight_size` is above
-    ///   2^63 - 1, or `attention_scale` is not finite;
+    /// - `MNN_ERROR_BAD_PARAMETER`: an operator has no outputs, or its parameter table is incomplete, of another kind, or
+    ///   has a number outside of its range;
+    /// - `MNN_ERROR_BAD_TYPE`: an input has an element type that cannot be computed with;
+    /// - `MNN_ERROR_BAD_RANGE`: `external_weight_size` is above 2^63 - 1, or `attention_scale` is not finite;
     /// - `MNN_ERROR_BAD_WEIGHTS`: weights are missing, shorter than the shape says, or not decodable;
     /// - `MNN_ERROR_OVERFLOW`: a product of extents or an offset is too large;
     /// - `MNN_ERROR_CYCLE`: operators wait for each other's results, or a subgraph calls itself;
     /// - `MNN_ERROR_INVALID_VALUE`: `load_mode` is not for files, an option has an unknown value, options exclude each
     ///   other, or a finalizer is given without the bytes or the reader that it belongs to;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: the model has more than 50,000,000 tensors, calls subgraphs more than 4,096
-    ///   times or deeper than 64, or these calls make more than 262,144 operators;
+    ///   times or deeper than 64, or these calls make more than 262,144 operators or
+    ///   4,194,304 tensors;
     ///   or there are too many handles;
     /// - `MNN_ERROR_CANCELLED`: `options->cancel` was triggered;
     /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs;
@@ -1112,7 +1113,8 @@ extern "C" {
     /// - `MNN_ERROR_BAD_STATE`: no run was submitted, or a call has returned its status already; in a child of
     ///   fork(), also when the run was under way at the fork: if a thread computed it, the
     ///   session stays busy in the child;
-    /// - `MNN_ERROR_BUSY`: another thread waits for it already, or a callback of the run made the call.
+    /// - `MNN_ERROR_BUSY`: another thread waits for it already; or a callback of a run made the call, and this
+    ///   run is the same one, or comes after it on the thread for submitted runs.
     ///
     /// Use: always; one call waits at a time. Since 0.2.
     pub fn mnn_session_wait(session: *mut mnn_session_t, timeout_ns: i64) -> mnn_status;

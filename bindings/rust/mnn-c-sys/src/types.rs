@@ -144,9 +144,10 @@ pub type mnn_finalizer = Option<
 ///
 /// Returns `MNN_OK`, or `MNN_ERROR_*`, which the call that needs the weights then returns, with a sentence that names the
 /// range. A number that is no status gives `MNN_ERROR_INVALID_VALUE`.
-/// It runs on the thread of the call that loads the model or creates, resizes or runs a session, with the default
-/// floating-point mode; several threads may call it at the same time. A range may be read several times. The library
-/// checks the bytes each time, like the contents of a file. It must not use the interpreter or sessions of it.
+/// It runs on the thread of the call that needs the weights, with the default floating-point mode: one that loads the
+/// model, describes its outputs or releases its bytes, or that creates, resizes, runs or reads a session. Several
+/// threads may call it at the same time. A range may be read several times. The library checks the bytes each time, like
+/// the contents of a file. It must not use the interpreter or sessions of it, whose calls may wait for it.
 pub type mnn_weight_reader = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
@@ -211,9 +212,9 @@ pub struct mnn_interpreter_options_t {
 pub struct mnn_model_properties_t {
     /// `sizeof(mnn_model_properties_t)`, written by the caller.
     pub struct_size: usize,
-    /// `MNN_SOURCE_*`; a number of a newer format as the file has it.
+    /// `MNN_SOURCE_*`.
     pub source: i32,
-    /// `MNN_USAGE_*`; likewise.
+    /// `MNN_USAGE_*`.
     pub usage: i32,
     /// Size of the model without its file of external weights.
     pub byte_size: u64,
