@@ -120,6 +120,8 @@ class Trial {
         }
         for (size_t i = 0; i < made.size(); ++i) {
             made[i].elements();  // throws when the size is out of range
+            for (const int64_t extent : made[i].shape)
+                if (extent > INT32_MAX) fail(Status::Overflow, "an extent is above 2^31 - 1");
             tensors_[static_cast<size_t>(node.outputs[i])] = std::move(made[i]);
         }
     }

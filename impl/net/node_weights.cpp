@@ -25,9 +25,9 @@ Shape shapeOf(std::initializer_list<int64_t> extents) {
     return shape;
 }
 
-std::vector<NodeWeights> convolutionWeights(OpType type, const ConvParams& params, const char* node) {
+std::vector<NodeWeights> convolutionWeights(OpType type, const ConvParams& params, size_t inputs, const char* node) {
     // The oldest int8 form has integers in place of a bias.
-    if (params.outputCount == 0 || params.int8.folded) return {};
+    if (params.outputCount == 0 || params.tensorInputs(inputs) > 1 || params.int8.folded) return {};
     const int64_t outputs = params.outputCount;
     const int64_t window = int64_t{params.kernelY} * params.kernelX;
     FloatView weights = params.weights(-1, outputs, node);
@@ -77,7 +77,7 @@ std::vector<NodeWeights> innerProductWeights(const InnerProductParams& params) {
 std::vector<NodeWeights> nodeWeights(OpType type, const ParamsPtr& params, std::span<Tensor* const> inputs,
                                      const char* node) {
     const auto* convolution2d = paramsIf<ConvParams>(params.get());
-    if (convolution2d && isConvolution(type)) return convolutionWeights(type, *convolution2d, node);
+    if (convolution2d && isConvolution(type)) return convolutionWeights(type, *convolution2d, inputs.size(), node);
     if (const auto* convolution = paramsIf<Conv3dParams>(params.get()))
         return convolution3dWeights(*convolution, inputs[0]->shape, node);
     if (const auto* product = paramsIf<InnerProductParams>(params.get())) return innerProductWeights(*product);

@@ -64,7 +64,9 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
     }
     p.outputCount = tap->outputCount;
     p.inputCount = conv->type == depthwise ? tap->outputCount : tap->inputCount;
-    p.group = conv->type == depthwise ? tap->outputCount : tap->group;
+    const int group = conv->type == depthwise ? tap->outputCount : tap->group;
+    if (!p.depthTaps.empty() && group != p.group) return false;
+    p.group = group;
     p.relu = tap->epilogue.lo == 0;
     p.relu6 = tap->epilogue.hi == 6;
     p.statesPads = true;
@@ -288,8 +290,13 @@ void rewriteConvolutions3d(NetGraph& graph) {
     {
         const Nodes nodes(graph);
         for (size_t i = 0; i < nodes.size(); ++i)
-            for (const auto& match : {convolutionAt, transposedAt})
-                if (std::optional<Rewrite> rewrite = match(nodes, i)) found.push_back(std::move(*rewrite));
+            for (const auto& match : {convolutionAt, transposedAt}) {
+                nodes.beginMatch();
+                if (std::optional<Rewrite> rewrite = match(nodes, i)) {
+                    nodes.keepMatch();
+                    found.push_back(std::move(*rewrite));
+                }
+            }
     }
     std::vector<bool> taken(graph.nodes.size(), false);
     for (Rewrite& rewrite : found) {

@@ -73,7 +73,7 @@ std::optional<List> RewriteNodes::constant(int id) const {
     if (!params || params->type != DataType::Int32 || !params->data || params->shape.elements() < 1 ||
         params->shape.elements() > kMaxRank)
         return {};
-    graph_.decisive.insert(id);
+    read_.insert(id);
     const auto* values = static_cast<const int32_t*>(params->data);
     return List(values, values + params->shape.elements());
 }
@@ -110,8 +110,9 @@ std::optional<List> ExtentValues::slice(const Node& node, int depth) const {
     const std::optional<List> begin = (*this)(node.inputs[1], depth + 1), count = (*this)(node.inputs[2], depth + 1);
     if (!begin || !count || begin->size() != 1 || count->size() != 1) return {};
     const std::optional<List> from = (*this)(node.inputs[0], depth + 1);
-    const int64_t first = begin->front(), size = count->front();
-    if (!from || first < 0 || size < 1 || first + size > static_cast<int64_t>(from->size())) return {};
+    if (!from) return {};
+    const int64_t first = begin->front(), size = count->front(), length = static_cast<int64_t>(from->size());
+    if (first < 0 || first > length || size < 1 || size > length - first) return {};
     return List(from->begin() + first, from->begin() + first + size);
 }
 
@@ -126,7 +127,9 @@ std::optional<List> ExtentValues::binary(const Node& node, int depth) const {
                            : params->code == kBinaryAdd ? __builtin_add_overflow(x, y, &result)
                            : params->code == kBinarySub ? __builtin_sub_overflow(x, y, &result)
                                                         : true;
-    return overflows ? std::nullopt : std::optional<List>(List{result});
+    // A run computes with 32 bits.
+    if (overflows || result < INT32_MIN || result > INT32_MAX) return {};
+    return List{result};
 }
 
 bool ReplacedNodes::close(size_t place, Rewrite& rewrite) {

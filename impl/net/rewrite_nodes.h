@@ -35,11 +35,16 @@ class RewriteNodes {
     const Node* plainReshape(size_t i) const;
     // Returns the node when it is a change of layout that keeps the order of the data, or null.
     const Node* plainConvert(size_t i) const;
-    // Returns the values of a short constant of integers, which becomes decisive (NetGraph::decisive).
+    // Returns the values of a short constant of integers, which a rewrite then depends on.
     std::optional<List> constant(int id) const;
+    // Begins a search for a rewrite.
+    void beginMatch() const { read_.clear(); }
+    // Makes the constants that constant() has returned since beginMatch() decisive (NetGraph::decisive).
+    void keepMatch() const { graph_.decisive.merge(read_); }
 
   private:
     NetGraph& graph_;
+    mutable std::set<int> read_;
     std::vector<const Node*> nodes_;
     std::vector<size_t> producers_;
     std::vector<std::vector<size_t>> consumers_;

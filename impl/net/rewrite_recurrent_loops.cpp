@@ -92,6 +92,7 @@ bool takesStepByStep(const Nodes& nodes, const Node& loop, const LoopBody& body,
 }
 
 std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
+    nodes.beginMatch();
     const Node* loop = nodes.ofType(place, OpType::While);
     const auto* params = loop ? loop->paramsIf<WhileParams>() : nullptr;
     const int graph = params && params->condGraph.empty() ? net.model->findGraph(params->bodyGraph) : -1;
@@ -146,6 +147,8 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
         if (!body.passesThrough(at) || !nodes.consumers(id).empty()) return {};
         rewrite.hidden.push_back(id);
     }
+    nodes.keepMatch();
+    body.nodes.keepMatch();
     return rewrite;
 }
 

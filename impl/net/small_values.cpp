@@ -26,6 +26,8 @@ int64_t place(const View& view, int64_t i, int64_t j, int64_t k) {
 void SmallValues::compute(const Node& node, const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs) {
     for (const Tensor* output : outputs)
         if (!isSmall(*output)) return;
+    // Geometry is for outputs with elements.
+    if (std::all_of(outputs.begin(), outputs.end(), [](const Tensor* output) { return output->empty(); })) return;
     emitted_.clear();
     const OpContext context{ShapeContext{node, inputs, outputs}, *this};
     if (node.def->geometry)

@@ -83,7 +83,8 @@ inline bool sameButWeights(const ConvParams& a, const ConvParams& b) {
     return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
            a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padMode == b.padMode && a.padX == b.padX &&
            a.padY == b.padY && a.pads == b.pads && a.outPads == b.outPads && a.group == b.group &&
-           a.inputCount == b.inputCount && a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo &&
+           a.inputCount == b.inputCount && a.outputCount == b.outputCount && a.hasOutputShape == b.hasOutputShape &&
+           a.int8.scaleIn == b.int8.scaleIn && a.int8.zeroIn == b.int8.zeroIn && a.epilogue.lo == b.epilogue.lo &&
            a.epilogue.hi == b.epilogue.hi;
 }
 

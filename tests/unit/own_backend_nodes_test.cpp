@@ -147,6 +147,27 @@ TEST(OwnBackendNodes, OfConvolutionsHaveWeights) {
     }
 }
 
+// The weights are an input, although the table has the number of outputs.
+TEST(OwnBackendNodes, OfConvolutionsOfTensorsHaveNoWeights) {
+    class TensorWeights : public Convolutions {
+      public:
+        int over(int x, int weights) {
+            const int made = convolution(wire::OpType::Convolution, x, 4, 6, 1, 4);
+            wire::OpT& op = *net_.oplists.back();
+            op.inputIndexes.push_back(weights);
+            op.main.AsConvolution2D()->weight.clear();
+            op.main.AsConvolution2D()->bias.clear();
+            return made;
+        }
+    } net;
+    const int x = net.input({1, 6, 5, 5}), weights = net.input({4, 6, 2, 3});
+    const int made = net.over(x, weights);
+    look(net.finish({made}), "Convolution", [](const mnn_operator_call_t& call) {
+        EXPECT_EQ(call.input_count, 2u);
+        EXPECT_EQ(call.weight_count, 0u);
+    });
+}
+
 TEST(OwnBackendNodes, OfQuantisedConvolutionsHaveFloats) {
     QuantNet net;
     look(net.finish({net.conv(net.input())}), "Convolution", [](const mnn_operator_call_t& call) {
