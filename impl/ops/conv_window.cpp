@@ -63,6 +63,13 @@ int64_t forwardGroups(const ConvParams& p, int64_t ic, const char* name) {
     return ic / stated;
 }
 
+// The number of elements alone would also fit weights in another order.
+void requireWeightExtents(const Shape& shape, int64_t rows, const ConvWindow& w, const char* name) {
+    if (shape[0] == rows && shape[2] == w.kh && shape[3] == w.kw) return;
+    fail(Status::ComputeSizeError, "%s: the weights are %s; %lld rows of %lld x %lld windows are needed", name,
+         shape.text().c_str(), asLong(rows), asLong(w.kh), asLong(w.kw));
+}
+
 }  // namespace
 
 ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input, const Tensor* weight,
@@ -87,7 +94,7 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
     if (weight && params.outputCount == 0) {
         const Shape& s = weight->shape;
         if (s.rank() < 2 || s.rank() > 4)
-            fail(Status::ComputeSizeError, "%s: a weight tensor of rank 4 is needed, this one is %s", name,
+            fail(Status::ComputeSizeError, "%s: a weight tensor of rank 2 to 4 is needed, this one is %s", name,
                  s.text().c_str());
         w.kh = requireInt(s.at(2), "kernel height", name);
         w.kw = requireInt(s.at(3), "kernel width", name);
@@ -120,6 +127,7 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
     if (w.ic % w.groups != 0 || w.oc % w.groups != 0)
         fail(Status::ComputeSizeError, "%s: %lld groups do not divide %lld input and %lld output channels", name,
              asLong(w.groups), asLong(w.ic), asLong(w.oc));
+    if (weight && weight->shape.rank() == 4) requireWeightExtents(weight->shape, transposed ? w.ic : w.oc, w, name);
     w.weightCount = checkedMul(checkedMul(w.oc, w.ic / w.groups, name), taps, name);
     const int64_t given = weight ? weight->elements() : params.storedWeights;
     if (given >= 0 && given != w.weightCount)

@@ -57,7 +57,7 @@ bool same(const ParamsPtr& a, const ParamsPtr& b) {
 }
 
 bool same(const TensorQuant& a, const TensorQuant& b) {
-    return a.sameStep(b) && a.min == b.min && a.max == b.max;
+    return a.sameStep(b) && a.min == b.min && a.max == b.max && a.nonNegative == b.nonNegative;
 }
 
 // Returns whether an execution that was made for one operand may run over the other.

@@ -44,7 +44,7 @@ std::optional<AlgorithmCost> costOf(const CpuBackend& backend, std::span<const C
         for (const ConvCandidate& each : convCandidates(k, shape, options))
             if (each.chosen) cost.cycles += each.cycles;
         const auto plan = makeConvPlan(k, shape, options);
-        cost.packings.emplace(weightVariant(backend, *plan, w.groups), plan->packedWeightBytes());
+        cost.packings.emplace(weightVariant(backend, *plan, w), plan->packedWeightBytes());
     }
     return cost;
 }

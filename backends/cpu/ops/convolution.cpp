@@ -30,7 +30,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         int64_t bytes = plan_->scratchBytes(options.threads);
         packAtRun_ = false;
         if (command_.operands() > 1) {
-            bytes = prepareTensorWeights(bytes, w.groups);
+            bytes = prepareTensorWeights(bytes, w);
             noBias_ = paddedBias(nullptr, toInt(w.oc));
             biasBytes_ =
                 command_.operands() > 2 ? roundUp(static_cast<int64_t>(noBias_.size() * sizeof(float)), 64) : 0;
@@ -95,7 +95,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     }
 
     // Returns the bytes of scratch that a run needs.
-    int64_t prepareTensorWeights(int64_t planBytes, int64_t groups) {
+    int64_t prepareTensorWeights(int64_t planBytes, const ConvWindow& w) {
         const Operand& weight = *command_.inputs[1];
         own_ = AlignedBuffer();
         constant_ = nullptr;
@@ -106,7 +106,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
                                backend_.planningPool());
         };
         if (weight.usage == Usage::Constant && (weight.values || weight.stored)) {
-            constant_ = backend_.weightsOf(command_, 1, weightVariant(backend_, *plan_, groups), packedBytes_, pack);
+            constant_ = backend_.weightsOf(command_, 1, weightVariant(backend_, *plan_, w), packedBytes_, pack);
             return planBytes;
         }
         if (weight.hasConstantValue && weight.values) {

@@ -88,9 +88,12 @@ PostOps postOps(const Command& command) {
     return post;
 }
 
-// The same operator over another number of channels has other groups, so the key contains their number.
-std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups) {
-    return plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa + "/" + std::to_string(groups);
+// The key contains the extents, because the same operator may get another number of channels, and operators of other
+// extents may read the same constant.
+std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, const ConvWindow& w) {
+    return plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa +
+           format("/%lld/%lldx%lldx%lldx%lld", asLong(w.groups), asLong(w.oc), asLong(w.ic), asLong(w.kh),
+                  asLong(w.kw));
 }
 
 void PackedConvWeights::prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
@@ -110,7 +113,7 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
             },
             buffer, backend.planningPool());
     };
-    packed_ = backend.weights(command.params, weightVariant(backend, plan, w.groups), plan.packedWeightBytes(), fill,
+    packed_ = backend.weights(command.params, weightVariant(backend, plan, w), plan.packedWeightBytes(), fill,
                               params.modelBytes());
     if (!bias_.empty()) return;
     const FloatView bias = params.bias(w.oc, name);

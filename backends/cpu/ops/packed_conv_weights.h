@@ -16,7 +16,7 @@ void appendCandidates(const CpuBackend& backend, const Command& convolution, con
                       std::vector<AlgorithmCandidate>& out);
 
 // Returns a key for everything that packed weights depend on besides the weights.
-std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups);
+std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, const ConvWindow& w);
 
 // Holds the weights packed for a plan, one copy for all sessions, and the bias.
 class PackedConvWeights {
