@@ -52,6 +52,7 @@ Tensor* channelFirstInput(const OpContext& context, Tensor* tensor) {
     if (tensor->format != Format::NHWC) return tensor;
     const Shape shape = channelFirstShape(*tensor, context.name());
     Tensor* copy = context.geometry.temporary(shape, tensor->type, Format::NC4HW4);
+    copy->quant = tensor->quant;
     context.geometry.raster(copy, {tensor}, {transposeRegion(shape[0], shape.elements(2, shape.rank()), shape[1])},
                             context.node.name + "/channel_first");
     return copy;
@@ -59,7 +60,9 @@ Tensor* channelFirstInput(const OpContext& context, Tensor* tensor) {
 
 Tensor* channelFirstOutput(const OpContext& context, Tensor* output) {
     if (output->format != Format::NHWC) return output;
-    return context.geometry.temporary(channelFirstShape(*output, context.name()), output->type, Format::NC4HW4);
+    Tensor* copy = context.geometry.temporary(channelFirstShape(*output, context.name()), output->type, Format::NC4HW4);
+    copy->quant = output->quant;
+    return copy;
 }
 
 void finishOutput(const OpContext& context, Tensor* output, Tensor* channelFirst) {

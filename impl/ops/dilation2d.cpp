@@ -2,8 +2,6 @@
 // table and the extents of a depthwise convolution.
 #include "ops/dilation2d.h"
 
-#include <algorithm>
-
 #include "ops/channel_first.h"
 #include "ops/convolution.h"
 #include "ops/families.h"
@@ -43,10 +41,6 @@ void geometryDilation2d(const OpContext& context) {
     params->strideY = conv.strideY, params->strideX = conv.strideX;
     params->dilateY = conv.dilateY, params->dilateX = conv.dilateX;
     params->padTop = w.padTop, params->padLeft = w.padLeft;
-    if (conv.padMode == ConvPad::Same) {  // TensorFlow adds no padding where windows leave gaps
-        params->padTop = std::max<int64_t>(params->padTop, 0);
-        params->padLeft = std::max<int64_t>(params->padLeft, 0);
-    }
     ValueCommand command = context.command();
     command.params = std::move(params);
     emitChannelFirst(context, std::move(command));

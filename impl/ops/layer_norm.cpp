@@ -104,16 +104,16 @@ void shapeLayerNorm(const ShapeContext& context) {
 }
 
 // Normalises axes with others between them: moves them to the end, normalises there, and moves them back.
-void lowerApart(const OpContext& context, const LayerNormParams& params, const std::vector<int>& axes) {
-    const Tensor& input = context.in(0);
-    const int rank = input.shape.rank();
+void lowerApart(const OpContext& context, const LayerNormParams& params, const std::vector<int>& axes, Tensor* input,
+                Tensor* output) {
+    const int rank = input->shape.rank();
     std::vector<int> order;
     for (int i = 0; i < rank; ++i)
         if (std::find(axes.begin(), axes.end(), i) == axes.end()) order.push_back(i);
     order.insert(order.end(), axes.begin(), axes.end());
     Shape moved;
-    for (const int axis : order) moved.push(input.shape[axis]);
-    const Strides original = rowMajorStrides(input.shape), strides = rowMajorStrides(moved);
+    for (const int axis : order) moved.push(input->shape[axis]);
+    const Strides original = rowMajorStrides(input->shape), strides = rowMajorStrides(moved);
     std::vector<BoxAxis> there, back;
     for (int i = 0; i < rank; ++i) {
         const int64_t far = original[static_cast<size_t>(order[static_cast<size_t>(i)])],
@@ -126,9 +126,9 @@ void lowerApart(const OpContext& context, const LayerNormParams& params, const s
         builder.box(0, 0, 0, box);
         context.geometry.raster(to, {from}, builder.take(), context.node.name);
     };
-    Tensor* before = context.geometry.temporary(moved, input.type, Format::NCHW);
-    Tensor* after = context.geometry.temporary(moved, input.type, Format::NCHW);
-    move(context.inputs[0], before, there);
+    Tensor* before = context.geometry.temporary(moved, input->type, Format::NCHW);
+    Tensor* after = context.geometry.temporary(moved, input->type, Format::NCHW);
+    move(input, before, there);
     ValueCommand norm = context.command();
     auto tail = std::make_shared<LayerNormParams>(params);
     tail->axes.clear();
@@ -137,17 +137,13 @@ void lowerApart(const OpContext& context, const LayerNormParams& params, const s
     norm.inputs = {before};
     norm.outputs = {after};
     context.geometry.emit(std::move(norm));
-    move(after, context.outputs[0], back);
+    move(after, output, back);
 }
 
 // Two inputs x and r give two outputs: s = x + r and y = norm(s).
 void lowerLayerNorm(const OpContext& context) {
     ValueCommand norm = context.command();
     const auto& params = context.node.paramsAs<LayerNormParams>();
-    if (!params.overChannel && !params.axes.empty() && context.outputs.size() == 1) {
-        const std::vector<int> axes = normAxes(params, context.in(0).shape.rank(), context.name());
-        if (!contiguous(axes)) return lowerApart(context, params, axes);
-    }
     if (context.outputs.size() == 2) {
         auto add = std::make_shared<BinaryParams>();
         ValueCommand sum;
@@ -159,6 +155,10 @@ void lowerLayerNorm(const OpContext& context) {
         context.geometry.emit(std::move(sum));
         norm.inputs = {context.outputs[0]};
         norm.outputs = {context.outputs[1]};
+    }
+    if (!params.overChannel && !params.axes.empty()) {
+        const std::vector<int> axes = normAxes(params, context.in(0).shape.rank(), context.name());
+        if (!contiguous(axes)) return lowerApart(context, params, axes, norm.inputs[0], norm.outputs[0]);
     }
     context.geometry.emit(std::move(norm));
 }

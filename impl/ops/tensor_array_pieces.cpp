@@ -53,9 +53,10 @@ void geometryArrayGather(const OpContext& context) {
 std::vector<std::pair<int64_t, int64_t>> scatteredRows(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     std::vector<std::pair<int64_t, int64_t>> rows;
-    for (const int64_t index : context.ints(1))
+    const std::vector<int64_t> indices = context.ints(1);
+    limitSearches(context, indices.size(), list);
+    for (const int64_t index : indices)
         rows.emplace_back(writeIndex(context, list, index), static_cast<int64_t>(rows.size()));
-    limitSearches(context, rows.size(), list);
     std::sort(rows.begin(), rows.end());
     size_t kept = 0;
     for (size_t i = 0; i < rows.size(); ++i)

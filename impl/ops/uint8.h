@@ -43,6 +43,7 @@ struct CodeAddParams : ParamsOf<CodeAddParams> {
 // The parameters of a command that replaces each code by an entry of a table.
 struct CodeTableParams : ParamsOf<CodeTableParams> {
     std::array<uint8_t, 256> results{};
+    bool known = false;  // the file has the scale and the zero point of the codes
 };
 
 // exp(-d * beta * scale) for each distance d of a code from the largest one.

@@ -123,11 +123,17 @@ ParamsPtr parseLogistic(const wire::Op& op, const ParseContext& context) {
         const double value = 1 / (1 + std::exp(-(q - codes.zero) * codes.scale));
         p->results[static_cast<size_t>(q)] = static_cast<uint8_t>(std::min(std::round(value * 256), 255.0));
     }
+    p->known = true;
     return p;
 }
 
 void shapeLogistic(const ShapeContext& context) {
-    if (context.in(0).type != DataType::Float32) requireCodes(context);
+    if (context.in(0).type != DataType::Float32) {
+        requireCodes(context);
+        if (!context.node.paramsAs<CodeTableParams>().known)
+            fail(Status::BadParameter, "op '%s' has codes as input, but no inputQuantizedParam with a zero point",
+                 context.name());
+    }
     context.set(0, context.in(0).shape);
 }
 

@@ -61,14 +61,12 @@ int64_t Shape::elements(int first, int last) const {
     int64_t product = 1;
     bool zero = false;
     for (int axis = first; axis < last; ++axis) {
-        const int64_t extent = at(axis);
-        if (extent < 0) fail(Status::ComputeSizeError, "shape %s has a negative extent", text().c_str());
-        if (extent == 0)
-            zero = true;
-        else if (!zero)
-            product = checkedMul(product, extent, "element count");
+        if (at(axis) < 0) fail(Status::ComputeSizeError, "shape %s has a negative extent", text().c_str());
+        zero |= at(axis) == 0;
     }
-    return zero ? 0 : product;
+    if (zero) return 0;
+    for (int axis = first; axis < last; ++axis) product = checkedMul(product, at(axis), "element count");
+    return product;
 }
 
 bool Shape::empty() const noexcept {

@@ -98,6 +98,36 @@ TEST(LayerNorm, RefusesAxesThatAreNoSet) {
     refusesAxes({-4}, Status::BadRange, "-4");
 }
 
+// Axes 0 and 2 of the sum of two inputs.
+TEST(LayerNorm, OfASumOverAxesApart) {
+    class Sum : public NetBuilder {
+      public:
+        wire::NetT build() {
+            wire::LayerNormT norm;
+            norm.axis = {0, 2};
+            norm.epsilon = kEpsilon;
+            const int x = input({2, 3, 4}), r = input({2, 3, 4});
+            const int sum = add(wire::OpType::LayerNorm, {x, r}, std::move(norm)), y = tensor();
+            net_.oplists.back()->outputIndexes.push_back(y);
+            return finish({sum, y});
+        }
+    } net;
+    const NetResult result = runNet(net.build());
+    const std::vector<float>&sum = result.outputs[0], &y = result.outputs[1];
+    ASSERT_EQ(sum.size(), 24u);
+    ASSERT_EQ(y.size(), 24u);
+    const auto at = [](int n, int row, int column) { return static_cast<size_t>((n * 3 + row) * 4 + column); };
+    for (int row = 0; row < 3; ++row) {
+        double mean = 0, variance = 0;
+        for (int i = 0; i < 8; ++i) mean += sum[at(i / 4, row, i % 4)] / 8;
+        for (int i = 0; i < 8; ++i) variance += std::pow(sum[at(i / 4, row, i % 4)] - mean, 2) / 8;
+        for (int i = 0; i < 8; ++i) {
+            const size_t place = at(i / 4, row, i % 4);
+            EXPECT_NEAR(y[place], (sum[place] - mean) / std::sqrt(variance + kEpsilon), 1e-5) << place;
+        }
+    }
+}
+
 // In a net of packed channels the axes that the file names are ignored.
 TEST(LayerNorm, OverTheChannel) {
     for (const std::vector<int32_t>& axes :

@@ -21,5 +21,12 @@ TEST(Select, SelectsAndCounts) {
     EXPECT_THROW(run(OpType::UnravelIndex, {}, {ints({5, 12}), ints({3, 4})}), Error);
 }
 
+TEST(Select, UniqueKeepsSmallNumbers) {
+    const float least = std::numeric_limits<float>::denorm_min(), largest = std::numeric_limits<float>::max();
+    const Value x{{8}, {2, -least, -1e-40f, 0, -largest, -least, largest, -0.0f}, Format::NCHW, {}};
+    EXPECT_EQ(OpRun(OpType::Unique, Table())({x}, 1)[0].data,
+              (std::vector<float>{-largest, -1e-40f, -least, 0, 2, largest}));
+}
+
 }  // namespace
 }  // namespace mnnc::test

@@ -82,7 +82,8 @@ class UniqueExecution final : public CommandExecution {
         std::sort(sorted, sorted + count_);
         const int64_t found = std::unique(sorted, sorted + count_) - sorted;
         const int64_t unique = std::min(found, out().shape[0]);
-        std::transform(sorted, sorted + unique, outData<int32_t>(frame), keyOf);
+        std::transform(sorted, sorted + unique, outData<int32_t>(frame),
+                       [floats](int32_t key) { return floats ? floatOfKey(key) : key; });
         std::fill(outData<int32_t>(frame) + unique, outData<int32_t>(frame) + out().shape[0], 0);
         const size_t outputs = command().outputs.size();
         if (outputs < 2) return;
