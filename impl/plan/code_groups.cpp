@@ -24,15 +24,18 @@ class GroupFinder {
         addChains();
         for (const Id id : graph_.ids())
             if (!graph_.isControl(id) && groupOf_.count(id) == 0 && isCandidate(id)) add({{id}, {}});
+        // A removal may concern groups before and after it, so that one pass in each direction clears a long chain.
         bool changed = true;
+        const auto removeUnlessStays = [&](CodeGroup& group) {
+            if (group.members.empty() || stays(group)) return;
+            for (const Id id : group.members) groupOf_.erase(id);
+            group.members.clear();
+            changed = true;
+        };
         while (changed) {
             changed = false;
-            for (CodeGroup& group : groups_)
-                if (!group.members.empty() && !stays(group)) {
-                    for (const Id id : group.members) groupOf_.erase(id);
-                    group.members.clear();
-                    changed = true;
-                }
+            std::for_each(groups_.begin(), groups_.end(), removeUnlessStays);
+            std::for_each(groups_.rbegin(), groups_.rend(), removeUnlessStays);
         }
         std::erase_if(groups_, [](const CodeGroup& group) { return group.members.empty(); });
         return std::move(groups_);

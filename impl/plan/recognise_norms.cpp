@@ -77,7 +77,9 @@ class NormReader {
             return CommandGraph::kNone;
         const Id square = isSquare(consumers[0], value) ? consumers[0] : consumers[1];
         const Id quotient = consumers[square == consumers[0] ? 1 : 0];
-        if (!isSquare(square, value)) return CommandGraph::kNone;
+        // A number of higher rank than the value gives a result more axes.
+        if (!isSquare(square, value) || !(command(square).outputs[0]->shape == value->shape))
+            return CommandGraph::kNone;
         const Id variance = graph_.onlyConsumer(square);
         if (!isMean(variance) || command(variance).paramsAs<ReductionParams>().axes != axes_)
             return CommandGraph::kNone;
@@ -93,7 +95,7 @@ class NormReader {
         const bool isInverse = isUnary(root, kUnaryRsqrt) || isPower(root, command(sum).outputs[0], -0.5f);
         const bool isQuotient = isRoot ? isBinary(quotient, kBinaryRealDiv) && command(quotient).inputs[1] == deviation
                                        : isInverse && isBinary(quotient, kBinaryMul);
-        if (!isQuotient) return CommandGraph::kNone;
+        if (!isQuotient || !(command(quotient).outputs[0]->shape == value->shape)) return CommandGraph::kNone;
         members_.insert(members_.end(), {square, variance, sum, root, quotient});
         return quotient;
     }
