@@ -137,8 +137,8 @@ Division::Wanted Division::wantedByOperators(const PartRequest& request) {
         for (const int id : graph_.nodes[i].outputs) {
             if (owner(id) != kNone)
                 fail(Status::InvalidValue,
-                     "operator '%s' makes tensor '%s', which an earlier path has as an input: paths must be "
-                     "listed in the order in which they run",
+                     "operator '%s' makes tensor '%s', which an earlier path has already: all operators that make a "
+                     "tensor belong to one path, and paths must be listed in the order in which they run",
                      graph_.nodes[i].name.c_str(), nameOf(id));
             made[static_cast<size_t>(id)] = true;
         }

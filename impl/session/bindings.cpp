@@ -53,7 +53,9 @@ void requireInAddressSpace(const Binding& binding, const std::string& name) {
 
 void requireMemoryApart(const Binding& wanted, const std::string& name, const Binding& other,
                         const std::string& otherName) {
-    if (!other.data || other.outdated || begin(wanted) >= end(other) || begin(other) >= end(wanted)) return;
+    if (wanted.bytes == 0 || other.bytes == 0 || !other.data || other.outdated || begin(wanted) >= end(other) ||
+        begin(other) >= end(wanted))
+        return;
     fail(Status::InvalidValue, "tensor '%s': %lld bytes at %p overlap the %lld bytes at %p of tensor '%s'",
          name.c_str(), asLong(wanted.bytes), static_cast<const void*>(wanted.data), asLong(other.bytes),
          static_cast<const void*>(other.data), otherName.c_str());

@@ -32,6 +32,17 @@ class BudgetedBuffer {
         }
         return buffer_.data();
     }
+    // Provides at least this many bytes, and keeps the content; further bytes are zeros. When this throws, nothing has
+    // changed.
+    void grow(int64_t bytes, const char* what) {
+        const auto held = static_cast<int64_t>(buffer_.size());
+        if (bytes <= held && buffer_.data()) return;
+        BudgetedBuffer grown(*context_);
+        auto* memory = static_cast<char*>(grown.reserve(bytes, what));
+        if (held > 0) std::memcpy(memory, buffer_.data(), static_cast<size_t>(held));
+        std::memset(memory + held, 0, grown.buffer_.size() - static_cast<size_t>(held));
+        swap(grown);
+    }
     // Shrinks to exactly this many bytes and keeps their content. The larger memory stays where no smaller one can be
     // allocated.
     void shrink(int64_t bytes) noexcept {

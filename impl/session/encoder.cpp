@@ -22,6 +22,10 @@ bool allEmpty(const std::vector<Tensor*>& tensors) {
     return true;
 }
 
+void appendReason(std::string& reasons, const std::string& reason) {
+    reasons += (reasons.empty() || reason.empty() ? "" : "; ") + reason;
+}
+
 // Returns whether a tensor of extents `room` is large enough for the rows of one of extents `rows`, with some to spare.
 bool hasRoom(const Shape& room, const Shape& rows) {
     if (room.rank() != rows.rank() || rows.rank() == 0 || room[0] < rows[0]) return false;
@@ -102,13 +106,15 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
                 node.def->geometry(full);
             else
                 emit(full.command());
-            if (!context_.settings.hostBackups.empty() && deviceRefuses(emitted_, refusal)) {
+            std::string ofDevice;
+            if (!context_.settings.hostBackups.empty() && deviceRefuses(emitted_, ofDevice)) {
+                appendReason(refusal, ofDevice);
                 std::vector<ValueCommand> own = std::move(emitted_);
                 emitted_.clear();
                 std::string reason;
                 if (!emitForHost(context_.settings.hostBackups, op, full, reason)) {
                     emitted_ = std::move(own);
-                    refusal += (refusal.empty() || reason.empty() ? "" : "; ") + reason;
+                    appendReason(refusal, reason);
                 }
             }
         }
@@ -170,7 +176,7 @@ bool StageEncoder::emitForHost(const std::vector<HostBackendPtr>& backends, cons
         params->node = backend->take(*op.node, describeNode(*context_.net->model, *op.node, *op.source), context.inputs,
                                      context.outputs, reason);
         if (params->node) break;
-        refusal += (refusal.empty() || reason.empty() ? "" : "; ") + reason;
+        appendReason(refusal, reason);
     }
     if (!params->node) return false;
     ValueCommand command = context.command();

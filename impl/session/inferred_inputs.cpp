@@ -19,7 +19,20 @@ std::vector<std::optional<Operand>> infer(SessionContext& context, const std::ve
 
 // Returns whether the exception in flight means that a shape is unknown, and not that the call has to end.
 bool isUnknownShape(const Error& error) {
-    return error.status() != Status::OutOfMemory && error.status() != Status::Cancelled;
+    switch (error.status()) {
+        case Status::ComputeSizeError:
+        case Status::InputDataError:
+        case Status::NotSupported:
+        case Status::NoExecution:
+        case Status::BadParameter:
+        case Status::BadType:
+        case Status::BadRange:
+        case Status::Overflow:
+        case Status::LimitExceeded:
+            return true;
+        default:
+            return false;
+    }
 }
 
 }  // namespace

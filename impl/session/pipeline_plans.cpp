@@ -73,11 +73,9 @@ void Pipeline::growInputs() {
     if (!prepared()) return;
     bool grows = false;
     for (size_t i = 0; i < inputIds_.size(); ++i) {
-        const int64_t bytes = inputBytes(input(i), stages_[0]->program()), held = inputMemory_[i].size();
-        if (bytes <= held) continue;
-        BudgetedBuffer grown(context_);
-        std::memcpy(grown.reserve(bytes, "an input"), inputMemory_[i].data(), static_cast<size_t>(held));
-        inputMemory_[i].swap(grown);
+        const int64_t bytes = inputBytes(input(i), stages_[0]->program());
+        if (bytes <= inputMemory_[i].size()) continue;
+        inputMemory_[i].grow(bytes, "an input");
         grows = true;
         ready_ = false;
     }
@@ -131,7 +129,11 @@ void Pipeline::use(KeptPlan& kept) {
         input.type = wanted_[i].type;
         const int64_t bytes = inputBytes(input, kept.stages[0].get());
         if (bytes <= inputMemory_[i].size() && inputMemory_[i].data()) continue;
-        grown.emplace_back(i, context_).second.reserve(bytes, "an input");
+        BudgetedBuffer& memory = grown.emplace_back(i, context_).second;
+        memory.reserve(bytes, "an input");
+        const auto held = static_cast<size_t>(inputMemory_[i].size());
+        if (held > 0) std::memcpy(memory.data(), inputMemory_[i].data(), held);
+        std::memset(static_cast<char*>(memory.data()) + held, 0, static_cast<size_t>(bytes) - held);
     }
     const auto exchangeMemory = [&]() noexcept {
         for (auto& [i, memory] : grown) inputMemory_[i].swap(memory);
@@ -156,10 +158,15 @@ void Pipeline::use(KeptPlan& kept) {
 void Pipeline::bind() {
     ready_ = false;
     for (size_t i = 0; i < inputIds_.size(); ++i) {
-        const int64_t bytes = std::max(inputBytes(input(i), stages_[0]->program()), input(i).storageBytes());
+        const BoundProgram* first = stages_[0]->program();
+        const int64_t bytes = std::max(inputBytes(input(i), first), input(i).storageBytes());
         const bool grows = bytes > inputMemory_[i].size();
-        void* memory = inputMemory_[i].reserve(bytes, "an input");
-        if (grows) std::memset(memory, 0, static_cast<size_t>(bytes));
+        // An open input also grows with the kept state while its description stays. For others, both memories at once
+        // might exceed the limit.
+        if (first && (*first)->openInput(input(i).number))
+            inputMemory_[i].grow(bytes, "an input");
+        else if (void* memory = inputMemory_[i].reserve(bytes, "an input"); grows)
+            std::memset(memory, 0, static_cast<size_t>(bytes));
     }
     bindInputs();
     for (const auto& stage : stages_) stage->bind();
@@ -239,7 +246,12 @@ void Pipeline::planLater(size_t stage, PlanObserver* observer) {
     for (size_t i = 0; i < stage; ++i) earlier.push_back(stages_[i]->program()->program());
     const auto report = [&]() {
         stagesRun_ = stage;
-        if (observer) observer->planned();
+        try {
+            if (observer) observer->planned();
+        } catch (...) {
+            stagesRun_ = 0;
+            throw;
+        }
         stagesRun_ = 0;
     };
     for (;;) {

@@ -152,6 +152,15 @@ static void behind_a_gpu(void** state) {
     assert_true(pools.asked > 0);
     assert_int_equal(pools.computed, 0);
     assert_ok(mnn_session_destroy(&session));
+    /* The reasons of a backend before the GPU, of the GPU and of one behind it. */
+    struct filler pools_too = pools;
+    const int32_t behind[] = {MNN_FORWARD_VULKAN, add_filler(runtime, "last", &pools_too)};
+    session = create(model, runtime, pooling, behind, 2);
+    places(session, text, sizeof text);
+    assert_non_null(strstr(text, "CosineSimilarity:cpu(backend 'pooling' does not compute it: only Pooling; "));
+    assert_non_null(strstr(text, "Vulkan"));
+    assert_non_null(strstr(text, "backend 'last' does not compute it"));
+    assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&model));
     /* The GPU pools itself. */
     pools.asked = 0;
