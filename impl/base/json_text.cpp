@@ -1,6 +1,8 @@
 // Escapes text for JSON.
 #include "base/json_text.h"
 
+#include <charconv>
+
 #include "base/error.h"
 
 namespace mnnc {
@@ -42,6 +44,12 @@ std::string jsonString(std::string_view text) {
         text.remove_prefix(length == 0 ? 1 : length);
     }
     return result + '"';
+}
+
+std::string numberText(double number, int digits) {
+    char text[64];
+    const auto [end, error] = std::to_chars(text, text + sizeof text, number, std::chars_format::general, digits);
+    return std::string(text, end);
 }
 
 }  // namespace mnnc

@@ -48,9 +48,9 @@ std::string candidatesText(const std::vector<AlgorithmCandidate>& candidates) {
     if (candidates.empty()) return "";
     std::string text;
     for (const AlgorithmCandidate& one : candidates) {
-        text += format(R"(%s{"algorithm":%s,"chosen":%s,"cycles":%.6g)", text.empty() ? "" : ",",
-                       jsonString(one.name).c_str(), truth(one.chosen), one.cycles);
-        if (one.ms >= 0) text += format(R"(,"ms":%.6g,"slow":%s)", one.ms, truth(one.slow));
+        text += format(R"(%s{"algorithm":%s,"chosen":%s,"cycles":%s)", text.empty() ? "" : ",",
+                       jsonString(one.name).c_str(), truth(one.chosen), numberText(one.cycles).c_str());
+        if (one.ms >= 0) text += format(R"(,"ms":%s,"slow":%s)", numberText(one.ms).c_str(), truth(one.slow));
         text += "}";
     }
     return R"(,"candidates":[)" + text + "]";

@@ -1,6 +1,7 @@
 // mnn_session_report() and mnn_interpreter_report().
 #include <string_view>
 
+#include "base/json_text.h"
 #include "c_api/graph_text.h"
 #include "c_api/guard.h"
 #include "plan/passes.h"
@@ -53,8 +54,8 @@ std::string planText(const Session& session, const std::string_view* pass) {
 
 void appendCandidates(const std::vector<AlgorithmCandidate>& candidates, std::string& text) {
     for (const AlgorithmCandidate& one : candidates) {
-        text += format("%s\t%s\t%.3g cycles", one.chosen ? "*" : "", one.name, one.cycles);
-        if (one.ms >= 0) text += format("\t%.4g ms", one.ms);
+        text += format("%s\t%s\t%s cycles", one.chosen ? "*" : "", one.name, numberText(one.cycles, 3).c_str());
+        if (one.ms >= 0) text += "\t" + numberText(one.ms, 4) + " ms";
         text += one.chosen && one.slow ? "\t!\n" : "\n";
     }
 }

@@ -1,6 +1,7 @@
 // mnn_tensor_print(): a tensor as text, in brackets as NumPy's.
 #include <algorithm>
 
+#include "base/json_text.h"
 #include "c_api/guard.h"
 #include "c_api/host_values.h"
 #include "tensor/data_type.h"
@@ -30,7 +31,7 @@ struct Values {
         requireSuccess(mnn_tensor_read_as(tensor, numbers.data(), count * sizeof(double), MNN_TYPE_DOUBLE, order));
     }
     std::string text(size_t index) const {
-        return isFloat ? mnnc::format("%.6g", numbers[index]) : mnnc::format("%.0f", numbers[index]);
+        return isFloat ? numberText(numbers[index]) : mnnc::format("%.0f", numbers[index]);
     }
 
     int32_t dims[MNN_MAX_RANK] = {};

@@ -56,7 +56,7 @@ constexpr uint64_t joined(DWORD high, DWORD low) noexcept {
 // Windows counts time in units of 100 nanoseconds since 1601.
 constexpr int64_t nanosecondsOf(uint64_t time) noexcept {
     constexpr uint64_t kUnixEpoch = 116'444'736'000'000'000;  // the time at the beginning of 1970
-    return static_cast<int64_t>(time - kUnixEpoch) * 100;
+    return static_cast<int64_t>((time - kUnixEpoch) * 100);   // wraps for a time of 0, because times are only compared
 }
 constexpr int64_t nanosecondsOf(const FILETIME& time) noexcept {
     return nanosecondsOf(joined(time.dwHighDateTime, time.dwLowDateTime));

@@ -20,8 +20,10 @@ namespace {
 
 constexpr size_t kReadChunk = size_t{16} << 20;  // some systems refuse more than 2 GiB at once
 
+// Times beyond 2262 wrap, because times are only compared.
 int64_t nanoseconds(const timespec& time) noexcept {
-    return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+    return static_cast<int64_t>(static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
+                                static_cast<uint64_t>(time.tv_nsec));
 }
 
 // macOS has names of its own for the times, and a signed number for the device.
@@ -159,7 +161,12 @@ bool listFolder(const char* path, const std::function<void(const char* name, con
     };
     const std::unique_ptr<DIR, FolderCloser> folder(::opendir(path));
     if (!folder) return false;
-    while (const dirent* one = ::readdir(folder.get())) {
+    // The end of the folder leaves errno, an error sets it.
+    const auto next = [&] {
+        errno = 0;
+        return ::readdir(folder.get());
+    };
+    while (const dirent* one = next()) {
         const std::string name = one->d_name;
         if (name == "." || name == "..") continue;
         struct stat info {};
@@ -167,7 +174,7 @@ bool listFolder(const char* path, const std::function<void(const char* name, con
         const FoundFile found = known ? foundFile(info) : FoundFile();
         entry(name.c_str(), known ? &found : nullptr);
     }
-    return true;
+    return errno == 0;
 }
 
 }  // namespace mnnc::os

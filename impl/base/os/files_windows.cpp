@@ -161,7 +161,7 @@ bool listFolder(const char* path, const std::function<void(const char* name, con
         found.permissions[0] = one.dwFileAttributes;
         entry(name.c_str(), &found);
     } while (FindNextFileW(search.get(), &one));
-    return true;
+    return GetLastError() == ERROR_NO_MORE_FILES;
 }
 
 }  // namespace mnnc::os

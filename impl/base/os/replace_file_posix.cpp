@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -21,6 +22,7 @@ namespace mnnc::os {
 namespace {
 
 constexpr mode_t kRights = 0777;
+constexpr size_t kMaxName = 240;  // leaves room for an ending where names have up to 255 bytes
 
 struct Refusal {
     Replaced result;
@@ -122,22 +124,26 @@ class Replacement {
             const unsigned number = static_cast<unsigned>(now.tv_nsec) ^ static_cast<unsigned>(getpid()) << 12;
             std::array<char, 16> ending{};
             std::snprintf(ending.data(), ending.size(), ".%06x", number % (1U << 24U));
-            temporary_ = target_.path + ending.data();
+            // The folder limits the length of a name.
+            const size_t name = target_.path.rfind('/') + 1;
+            temporary_ = target_.path.substr(0, std::min(target_.path.size(), name + kMaxName)) + ending.data();
             const int made = uninterrupted(
                 [&] { return open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights); });
             if (made >= 0 || errno != EEXIST) return made;
         }
         return -1;
     }
-    // Keeps the owner where possible and the access rights always; they need no change where the file system gives all
-    // files the same ones.
+    // Keeps the owner where possible and the access rights, but those of a group only for the same group; they need no
+    // change where the file system gives all files the same ones.
     void inherit() {
         struct stat own {};
         require(fstat(file_.fd, &own) == 0);
         const struct stat& old = target_.info;
-        if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) && fchown(file_.fd, old.st_uid, old.st_gid) != 0)
-            static_cast<void>(fchown(file_.fd, static_cast<uid_t>(-1), old.st_gid) == 0);
-        if ((own.st_mode & kRights) != (old.st_mode & kRights)) require(fchmod(file_.fd, old.st_mode & kRights) == 0);
+        mode_t rights = old.st_mode & kRights;
+        if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) && fchown(file_.fd, old.st_uid, old.st_gid) != 0 &&
+            fchown(file_.fd, static_cast<uid_t>(-1), old.st_gid) != 0 && own.st_gid != old.st_gid)
+            rights &= ~static_cast<mode_t>(S_IRWXG);
+        if ((own.st_mode & kRights) != rights) require(fchmod(file_.fd, rights) == 0);
     }
     void require(bool good) const {
         if (!good) throw Refusal{Replaced::NotWritten, "cannot write '" + path_ + "': " + errorText(errno)};

@@ -158,6 +158,8 @@ ChildRun continueInChild(const std::vector<std::pair<const char*, const char*>>&
     const pid_t child = ::fork();
     if (child < 0) {
         run.failure = "cannot create a process: " + errorText(errno);
+        ::close(ends[0]);
+        ::close(ends[1]);
         return run;
     }
     if (child == 0) {

@@ -59,8 +59,8 @@ std::wstring commandLine(const std::vector<std::string>& arguments) {
         size_t slashes = 0;
         const WidePath wide(argument.c_str());
         for (const wchar_t* c = wide.get(); *c; ++c) {
-            slashes = *c == L'\\' ? slashes + 1 : 0;
             if (*c == L'"') line.append(slashes + 1, L'\\');
+            slashes = *c == L'\\' ? slashes + 1 : 0;
             line += *c;
         }
         line.append(slashes, L'\\');

@@ -17,8 +17,8 @@ int processNumber() noexcept;
 std::vector<std::string> environmentVariables();
 std::vector<uint64_t> userNumbers();
 
-// Threads that are made in this scope block every signal, so that the host's handlers run on the host's threads. Does
-// nothing on a system whose signals reach no thread of the library.
+// Threads that are made in this scope block every signal but those of their own faults, so that the host's handlers run
+// on the host's threads. Does nothing on a system whose signals reach no thread of the library.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept;

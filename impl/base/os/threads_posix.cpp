@@ -21,6 +21,8 @@ SignalsBlocked::SignalsBlocked() noexcept {
     sigset_t all, before;
     static_assert(sizeof before <= sizeof before_);
     sigfillset(&all);  // a macro on macOS
+    // The system ends a process whose thread blocks the signal of its own fault, without asking a handler.
+    for (const int fault : {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP}) sigdelset(&all, fault);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     std::memcpy(before_, &before, sizeof before);
 }
