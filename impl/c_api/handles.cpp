@@ -191,6 +191,7 @@ int32_t TensorUse::type() const {
 }
 
 SessionTensor& TensorUse::tensor() const {
+    if (observed()) fail(Status::BadState, "a tensor that is shown to a callback cannot be mapped or bound");
     if (isConstant_) return session_->constants[index_];
     return (isInput_ ? session_->inputs : session_->outputs)[index_];
 }

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/float_mode.h"
 #include "base/half.h"
 #include "mnn_c.h"
 
@@ -46,18 +47,12 @@ auto widen(T value) {
         return static_cast<int64_t>(value);
 }
 
-uint16_t floatToBFloat16(float value) {
-    const auto bits = std::bit_cast<uint32_t>(value);
-    if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40u);
-    return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
 template <typename T, typename Wide>
 T narrow(Wide value) {
     if constexpr (std::is_same_v<T, Half>)
         return {floatToHalf(static_cast<float>(value))};
     else if constexpr (std::is_same_v<T, BFloat16>)
-        return {floatToBFloat16(static_cast<float>(value))};
+        return {floatToBfloat16(static_cast<float>(value))};
     else if constexpr (std::is_same_v<T, Bool>)
         return {static_cast<uint8_t>(value != 0)};
     else
@@ -199,6 +194,8 @@ void convertElements(const void* from, int32_t fromType, void* to, int32_t toTyp
         std::memmove(to, from, count * hostElementBytes(toType));
         return;
     }
+    // The caller's thread may round in another direction, or take subnormal numbers for zeros.
+    const ScopedFloatMode mode(FloatMode::computing(true));
     Chunk chunk;
     for (size_t begin = 0; begin < count; begin += kChunk) {
         const size_t part = std::min(kChunk, count - begin);
