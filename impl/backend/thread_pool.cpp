@@ -132,7 +132,10 @@ struct ForkJoinPool::State {
         job.ctx = ctx;
         job.floatMode = FloatMode::current().control();
         if (mode.load(std::memory_order_relaxed) == Drowsy) wake();
-        const uint64_t number = (job.present.load(std::memory_order_relaxed) >> 32) + 1;
+        const uint64_t number = ((job.present.load(std::memory_order_relaxed) >> 32) + 1) & UINT32_MAX;
+        // A part that no job gives tasks keeps the number of an early job, from which numbers must not differ by 2^31.
+        if (number % (1U << 30) == 0)
+            for (Part& part : parts) part.left.store((number - 1) << 32, std::memory_order_relaxed);
         const uint64_t present = number << 32 | static_cast<uint32_t>(tasks);
         job.present.store(present, std::memory_order_release);
         work(0, present);
