@@ -79,7 +79,7 @@ void addBoxesTo(CLI::App& command, RunOptions& options) {
                     "class (default: 0.45 where the outputs have a score for each class, else none is left out)")
         ->check(CLI::Range(0.0, 1.0));
     command.add_option("--background", boxes.choice.background, "A class that is none, such as 0 of many SSD nets")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(int64_t{0}, int64_t{INT32_MAX}));
 }
 
 }  // namespace
