@@ -85,7 +85,9 @@ void MemoryPool::makeChunk(Chunk& chunk) {
     info.size = static_cast<VkDeviceSize>(chunk.bytes);
     info.usage = kBufferUsage;
     info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
-    check(api.vkCreateBuffer(device_.handle(), &info, nullptr, &chunk.buffer), "vkCreateBuffer");
+    VkBuffer buffer = VK_NULL_HANDLE;  // undefined where the call fails
+    check(api.vkCreateBuffer(device_.handle(), &info, nullptr, &buffer), "vkCreateBuffer");
+    chunk.buffer = buffer;
     device_.count(Count::Buffer, 1);
     VkMemoryRequirements needs;
     api.vkGetBufferMemoryRequirements(device_.handle(), chunk.buffer, &needs);
