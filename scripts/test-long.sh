@@ -62,6 +62,10 @@ done
 if [ ${#sections[@]} -eq 0 ]; then sections=("${all[@]}"); fi
 
 # The state of the working tree: steps that passed with it are not repeated.
+git rev-parse HEAD >/dev/null || {
+    echo "$0: git does not know the state of this tree" >&2
+    exit 2
+}
 state=$({
     git rev-parse HEAD
     git diff HEAD
@@ -75,7 +79,8 @@ failures=0
 step() {
     local name=$section.$1 log=$folder/$section.$1.log begin=$SECONDS result
     shift
-    if [ -n "$resume" ] && [ "$(cat "$folder/$name.passed" 2>/dev/null)" = "$state" ]; then
+    local key="$state ${*#--resume}"  # the arguments say how much is run
+    if [ -n "$resume" ] && [ "$(cat "$folder/$name.passed" 2>/dev/null)" = "$key" ]; then
         summary+=("$(printf '%-24s passed before' "$name")")
         return 0
     fi
@@ -86,7 +91,7 @@ step() {
     case $status in
     0)
         result=passed
-        echo "$state" >"$folder/$name.passed"
+        echo "$key" >"$folder/$name.passed"
         ;;
     77) result="left out: $(tail -n 1 "$log")" ;;
     *)

@@ -48,6 +48,7 @@ esac
 # Stacks of allocations have one frame, and rare features of the corpus no weight: three times as many executions a second. To
 # see where memory was allocated, repeat a find with malloc_context_size=30.
 export ASAN_OPTIONS="malloc_context_size=1:quarantine_size_mb=16:use_sigaltstack=0:${ASAN_OPTIONS:-}"
+# Without error_exitcode, a find that ends the program has the status 77, which means elsewhere that something was left out.
 # shellcheck disable=SC2086
-exec "$program" -runs="$executions" -max_len=$most -entropic=0 -timeout=10 -report_slow_units=2 -rss_limit_mb=2048 \
+exec "$program" -error_exitcode=1 -runs="$executions" -max_len=$most -entropic=0 -timeout=10 -report_slow_units=2 -rss_limit_mb=2048 \
     -malloc_limit_mb=$memory -detect_leaks=1 -print_final_stats=1 -artifact_prefix="$finds/" "$@" "$corpus" $folders
