@@ -144,7 +144,12 @@ def earlier_rows(parser, args, conditions):
         rows = resume.rows_of(args.json, conditions) if args.resume else []
     except (OSError, resume.Mismatch) as error:
         parser.error(f"--resume: {error}")
-    return [row for row in rows if "ours" in row["engines"] or "ours" not in conditions["engines"]]
+    return [row for row in rows if ours_is_whole(row, conditions["engines"])]
+
+
+def ours_is_whole(row, engines):
+    """Returns whether our engine, where it is one of them, ran this net each time."""
+    return "ours" not in engines or ("ours" in row["engines"] and "ours" not in row["failures"])
 
 
 def measure(args, chosen, found, rows, save):
@@ -158,7 +163,7 @@ def measure(args, chosen, found, rows, save):
                 row = there.get((net.name, threads))
                 if row is None:
                     row, loads = duel.duel(args, chosen, net, threads, shuffle, canary)
-                    wanted = args.loads if threads == args.threads[0] else 1
+                    wanted = args.loads if threads == min(args.threads) else 1
                     duel.measure_costs(args, chosen, row, net, threads, shuffle, loads, wanted)
                     resume.refuse_other_versions(rows, row)
                     rows.append(row)
@@ -193,7 +198,7 @@ def main():
     print("\n" + "; ".join(report.versions(rows).values()))
     if args.chart:
         report.write_chart(args.chart, rows, chosen)
-    return 1 if any("ours" in chosen and "ours" not in row["engines"] for row in rows) else 0
+    return 0 if all(ours_is_whole(row, chosen) for row in rows) else 1
 
 
 if __name__ == "__main__":

@@ -217,7 +217,7 @@ def measure(args, folder, rows, save):
                         if not os.path.exists(reference):
                             os.replace(path, reference)
                             path = reference
-                        reply["cosine"] = min(cosines(np.load(reference), np.load(path)))
+                        reply["cosine"] = float(np.min(cosines(np.load(reference), np.load(path))))  # NaN stays
                     rows.append({"net": folder, "round": round_, "threads": threads, "engine": engine, **reply})
                     save()
                     if args.verbose or "error" in reply:
@@ -246,7 +246,7 @@ def medians(args, folder, rows):
                 "peak_mib": median(engine, "peak_mib"), "decode_peak_mib": median(engine, "decode_peak_mib"),
                 "first_ms": median(engine, "first_ms"),
                 "of_file": median(engine, "first_ms") / median(READ, "file_ms"),
-                "cosine": min(row["cosine"] for row in mine), "rounds": len(mine),
+                "cosine": float(np.min([row["cosine"] for row in mine])), "rounds": len(mine),
                 "noisy": sum(row["foreign"] > quiet.FOREIGN_SHARE for row in mine),
             })  # fmt: skip
     return found

@@ -144,7 +144,8 @@ class Official:
         self.net.reset()
 
     def forward(self, tokens):
-        return np.array(self.net.forward([int(token) for token in tokens]).read(), copy=False).reshape(-1)
+        logits = self.net.forward([int(token) for token in tokens])
+        return np.array(logits.read()).reshape(-1)  # a copy, because the memory belongs to the variable
 
 
 class Llama:
