@@ -25,6 +25,8 @@ static int read_window(const mnn_attribute_t* const* list, size_t count, struct 
     window->kernel = number(list, count, "kernelX");
     window->stride = number(list, count, "strideX");
     window->pad = number(list, count, "padX");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i]->key, "pads") == 0 && list[i]->int_count > 0) return 0; /* a pad for each side */
     return window->kernel == number(list, count, "kernelY") && window->stride == number(list, count, "strideY") &&
            window->pad == number(list, count, "padY");
 }

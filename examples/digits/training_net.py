@@ -129,7 +129,7 @@ def main():
         net.node(name + "/update", "BinaryOp", [weight, step], weight, *table)
 
     model = {"oplists": net.ops, "tensorName": net.names, "outputName": ["loss", "probabilities"], "usage": "TRAIN"}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=HERE) as folder:
         path = os.path.join(folder, "training.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(model, file)

@@ -53,6 +53,7 @@ def main():
             ours, theirs = context.Pipe()
             process = context.Process(target=work, args=(arguments.model, arguments.rows, arguments.apart, theirs))
             process.start()
+            theirs.close()  # so that the end of the process is the end of the pipe
             pipes.append(ours)
             processes.append(process)
         for pipe in pipes:
