@@ -55,7 +55,7 @@ std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vecto
         if (another && static_cast<int>(chosen.size()) >= threads) break;
         chosen.push_back(cores[i].core);
     }
-    // There is no choice where all cores are alike.
+    // Where no core is left out, the power adds nothing to `wanted`.
     if (chosen.size() == cores.size()) return wanted;
     return chosen;
 }

@@ -1,4 +1,4 @@
-// The thread of submitted runs: takes jobs from a list, sleeps, ends.
+// The thread of submitted runs: it takes jobs from a list, sleeps while there is none, and ends with its queue.
 #include "backend/run_queue.h"
 
 #include <atomic>

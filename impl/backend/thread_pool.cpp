@@ -115,7 +115,7 @@ struct ForkJoinPool::State {
     // starts them all: with many threads, the transfers of cache lines between cores are what a job costs. Each part
     // has the number of the last job that claimed tasks of it, and how many it has left; the first claim of a later
     // job sets it anew. A job cannot end before a claimed task does, so task and ctx are stable for the thread that
-    // claimed it; a worker that comes late finds no part with an older job, claims nothing, and no thread waits for it.
+    // claimed it; a worker that comes late finds no task left in any part, claims nothing, and no thread waits for it.
     struct alignas(64) Part {
         std::atomic<uint64_t> left{0};
         std::atomic<uint32_t> finished{0};  // tasks of all jobs

@@ -36,8 +36,7 @@ inline void checkStructSize(size_t given, size_t smallest, const char* name) {
     if (given < smallest)
         fail(Status::VersionMismatch,
              "%s.struct_size is %zu; the first version of the struct has %zu bytes (its init function, or sizeof, "
-             "gives the "
-             "size)",
+             "gives the size)",
              name, given, smallest);
     if (given > kMaxStructSize)
         fail(Status::VersionMismatch, "%s.struct_size is %zu; no struct of this library is larger than %zu bytes", name,

@@ -4,7 +4,7 @@
 // Each slot has one 64-bit word, changed by compare-and-swap: the generation (odd while the handle lives) and the users
 // of the object. Pins keep it alive, several readers may read it at the same time, one call may have it alone. The
 // table is zero-initialised storage of the library: no memory is freed under a reader, and dlclose() removes all of it.
-// Looking a handle up and releasing it neither lock nor allocate; both are safe in a signal handler.
+// Pinning and unpinning a cancel token neither lock nor allocate, so mnn_cancel_trigger() is safe in a signal handler.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -114,7 +114,7 @@ struct SessionObject {
     SharedRuntimePtr runtime;  // null: the session has its own resources
     std::unique_ptr<Session> impl;
     std::vector<SessionTensor> inputs, outputs;
-    std::vector<SessionTensor> constants;  // all that have names; their handles are made on request
+    std::vector<SessionTensor> constants;  // of the operators Const and TrainableParam; handles are made on request
     std::string cachePath;                 // the interpreter's when the session was created; "": none
     std::atomic<bool> cacheWritten{false};
     size_t mapped = 0;  // number of mapped tensors
@@ -123,7 +123,7 @@ struct SessionObject {
     // The names of the functions that use the session, for the sentence of a refused call.
     std::atomic<const char*> alone{nullptr}, reader{nullptr};
     std::atomic<const void*> aloneThread{nullptr};  // the call that has the session alone
-    // The thread that is in a callback of a run, and may read the session meanwhile.
+    // The thread that is in `before`, `after` or `done` of a run, and may read the session meanwhile.
     std::atomic<const void*> callbackThread{nullptr};
     std::vector<const Operand*> observed;  // the tensors that are shown to this callback
     const Frame* observedFrame = nullptr;

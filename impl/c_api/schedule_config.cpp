@@ -20,7 +20,9 @@ HostBackendPtr hostBackend(const mnn_schedule_config_t& config, int32_t value, c
     if (!config.runtime)
         fail(Status::InvalidValue, "config.%s is %d, a backend of a runtime, but config.runtime is NULL", field, value);
     HostBackendPtr found = RuntimeUse(config.runtime, "config.runtime")->backends.find(value);
-    if (!found) fail(Status::InvalidValue, "config.%s is %d, which the runtime has no backend of", field, value);
+    if (!found)
+        fail(Status::InvalidValue, "config.%s is %d, but the runtime has no backend with this forward type", field,
+             value);
     return found;
 }
 

@@ -55,8 +55,7 @@ enum class ModelUsage : int8_t { Inference = 0, Train = 1, StaticInference = 2 }
 
 class Model {
   public:
-    // Throws Error: Truncated, BadFormat, BadIndex, BadParameter, BadWeights, Overflow, Cycle, BadType,
-    // FileChanged, FileReadFailed.
+    // Throws Error. mnn_c.h lists the statuses with their causes at mnn_interpreter_create_from_file().
     static std::shared_ptr<const Model> load(ModelBytes bytes, const ModelOptions& options = {});
 
     const wire::Net* net() const noexcept { return net_; }

@@ -6,7 +6,8 @@
 
 namespace mnnc {
 
-// Elements of every weight, bias, slope, scale and constant of all graphs, including external ones.
+// Returns the number of elements of the weights, biases, slopes, scales and constants of all graphs, including external
+// ones. Tables without a case in parameter_count.cpp, such as those of recurrent layers, count nothing.
 uint64_t countParameters(const Model& model);
 
 }  // namespace mnnc

@@ -59,7 +59,7 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
     if (vectorSize(common.outPads()) == 1) place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
 }
 
-// Returns the number of weights in the file; -1 when only the external file has it.
+// Returns the number of weights in the file; -1 when there are none, or only the external file has their number.
 int64_t storedWeights(const OpPlace& place, const wire::Convolution2D& conv) {
     try {
         return convWeightCount(conv, nullptr, place.opName());
@@ -80,7 +80,7 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
     if (!isDepthwise(type) && outputs % groups != 0)
         place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", asLong(outputs),
                    asLong(groups));
-    // Each factor is below 2^31 and 2^20: this product still fits; the next one is checked.
+    // verifyGeometry() limits the extents of a kernel to kMaxExtent, so this product fits; the next one is checked.
     const int64_t plane = int64_t{common.kernelX()} * common.kernelY();
     int64_t perInput = 0;
     if (__builtin_mul_overflow(plane, outputs, &perInput))

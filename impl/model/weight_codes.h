@@ -33,9 +33,9 @@ struct QuantizedForm {
     bool minima = false;
 };
 
-// Returns the number of scales per output channel of int8 codes; 0 where only decoding the stream determines it.
+// Returns the number of scales per output channel of int8 codes; 0 where the table has fewer scales than channels.
 int64_t convScalesPerOutput(const wire::Convolution2D& conv);
-// Whether int8 codes have minima besides their scales.
+// Returns whether int8 codes have minima besides their scales.
 bool convHasMinima(const wire::Convolution2D& conv);
 
 // The rule by which scales and minima follow from the alpha of a table.

@@ -17,8 +17,7 @@ struct Rewrite {
     size_t place = 0;              // the last of the nodes of the file that it replaces
     std::vector<size_t> replaced;  // the others
     std::vector<int> hidden;       // tensors that it does not produce; the file's nodes run where one is wanted
-    std::vector<int> bypassed;     // tensors that are produced, but not read: the rewrite is not used where one is an
-                                   // input instead
+    std::vector<int> bypassed;     // tensors that it does not read; the file's nodes run where a caller feeds one
 };
 
 constexpr size_t kNoNode = SIZE_MAX;  // the index of no node

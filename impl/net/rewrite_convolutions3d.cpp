@@ -4,8 +4,8 @@
 // Unpack produce an image for each tap in depth and output slice; a Convolution for each tap; their sum, which may be
 // clipped; Reshape and Transpose. For a transposed convolution it writes Transpose and Reshape, a Deconvolution for
 // each tap, then Pack, Reshape, Transpose, Reshape, Col2Im along the depth and Reshape. There only one tap has the
-// bias, so that slices that this tap does not reach would miss it. The extents of the Reshapes are computed from the
-// shape of the input.
+// bias, so the file's nodes do not add it to slices that this tap does not reach; the joined operator adds it
+// everywhere. The extents of the Reshapes are computed from the shape of the input.
 #include "net/net_rewrites.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@ namespace mnnc {
 
 namespace {
 
-// Since lists are never empty, this bounds the work for a Concat that names a tensor many times.
+// The limit of the recursion. It bounds the work: lists are never empty, so a Concat gives up after kMaxRank parts.
 constexpr int kMaxDepth = 6;
 
 bool computesExtents(OpType type) {

@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-alignas(8)  // the alignment of its longest numbers
+alignas(8)  // for the array in the file below, whose longest numbers have 8 bytes
 #include "mnn_schema.h"
 
     using flatbuffers::Table;

@@ -25,7 +25,7 @@ struct KeptAttentionForm : ParamsOf<KeptAttentionForm> {
     int rows = 0, heads = 0, keyHeads = 0, depth = 0, valueDepth = 0;
     float scale = 1;  // of the scores, before the mask
     bool masked = false;
-    int maskEntry = 0;
+    int maskEntry = 0;  // the entry of the mask that is read; set by the pass that skips the copy of an entry
 
     bool sameSizes(const KeptAttentionForm& other) const noexcept {
         return rows == other.rows && heads == other.heads && keyHeads == other.keyHeads && depth == other.depth &&

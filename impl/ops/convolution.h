@@ -41,7 +41,7 @@ struct ConvParams : ParamsOf<ConvParams> {
     std::vector<int> outPads;  // empty, or [height, width]
     int group = 1;
     int inputCount = 0;   // 0: the file has none
-    int outputCount = 0;  // 0: weights are tensors
+    int outputCount = 0;  // 0: the tensor of the weights gives it; a file may state it for such weights, too
     Epilogue epilogue;    // the clamp of the file's ReLU or ReLU6; the geometry moves it to the command
     bool hasOutputShape = false;
 

@@ -20,7 +20,7 @@ enum class CoordinateMode : uint8_t {
 // The parameters in the file.
 struct InterpParams : ParamsOf<InterpParams> {
     ResizeType type = ResizeType::Linear;
-    CoordinateMode mode = CoordinateMode::Asymmetric;  // legacy flags are resolved; NotSet: see mayBeLowered
+    CoordinateMode mode = CoordinateMode::Asymmetric;  // legacy flags are resolved; NotSet: invalid (mayBeLowered)
     bool legacy = false;                               // Resize: only scales are used
     int size[3] = {0, 0, 0};                           // depth, height, width; 0: determined by scale
     float scale[3] = {0, 0, 0};

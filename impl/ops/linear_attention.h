@@ -14,8 +14,8 @@ struct LinearAttentionParams : ParamsOf<LinearAttentionParams> {
 };
 
 // The parameters of the command, whose inputs are the projections [rows][channels], which hold the queries and keys of
-// all key heads and the values of all value heads, gates [rows][valueHeads], learning rates
-// [rows][valueHeads], and weights [channels][1][taps] of the convolution over rows.
+// all key heads and the values of all value heads, gates [rows][valueHeads], learning rates [rows][valueHeads], and
+// weights [channels][1][taps] of the convolution over rows.
 struct LinearAttentionForm : ParamsOf<LinearAttentionForm> {
     int tensor = 0;  // the number of the operator's output
     int rows = 0, channels = 0, taps = 0;

@@ -16,12 +16,13 @@ struct Op;
 class Model;
 struct Graph;
 
-// A parsed operator of a graph. Immutable and shared by all sessions of a net.
 struct OpDef;
 struct FixedOutput {
     Shape shape;
     Format format = Format::NCHW;
 };
+
+// A parsed operator of a graph. It is immutable and shared by all sessions of a net.
 struct Node {
     OpType type{};
     const OpDef* def = nullptr;  // null: unknown or unsupported here; loading continues, session creation fails
@@ -130,7 +131,7 @@ struct OpDef {
     std::vector<size_t> (*writtenInputs)(const Params& params) = nullptr;
     // Null: output i has the shape, type and format of input i (of input 0 when there is one output).
     void (*shape)(const ShapeContext& context) = nullptr;
-    // Null: the operator becomes one command of its own type.
+    // Called only where some output has elements. Null: the operator becomes one command of its own type.
     void (*geometry)(const OpContext& context) = nullptr;
     // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
     uint32_t (*valueInputs)(const Node& node) = nullptr;

@@ -47,7 +47,7 @@ void readCaffeWeights(const wire::LSTM& table, RecurrentParams& params, const ch
     const int64_t rows = checkedMul(4, hidden, name), state = checkedMul(rows, hidden, name);
     const auto size = static_cast<int64_t>(input.size());
     const bool packed = own.empty();
-    // [4H][inputs]; a packed array continues with [4H][H] and two biases of 4H values.
+    // [4H][inputs]; a packed array continues with [4H][H] and two biases of 4H values, of which only the first is used.
     const int64_t rest = packed ? checkedAdd(state, 2 * rows, name) : 0;
     if (size < rest || (size - rest) % rows != 0 || (!packed && static_cast<int64_t>(own.size()) != state))
         fail(Status::BadWeights, "op '%s': %zu and %zu weights do not fit a state of %lld values", name, input.size(),

@@ -10,8 +10,8 @@ namespace mnnc {
 
 namespace {
 
-constexpr int64_t kMaxSearches = 100000000;  // limit on searches for an element among the runs of a sequence in one
-                                             // operator
+// The limit on the steps of one operator that searches for elements among the runs of a sequence.
+constexpr int64_t kMaxSearches = 100000000;
 
 void limitSearches(const ShapeContext& context, size_t elements, const TensorList& list) {
     if (static_cast<int64_t>(elements) > kMaxSearches / std::max<int64_t>(1, static_cast<int64_t>(list.runs().size())))

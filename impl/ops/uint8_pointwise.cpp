@@ -114,7 +114,7 @@ ParamsPtr parseLogistic(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const auto* table = op.main_as_QuantizedLogistic();
     if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedLogistic table", name);
-    // The operator computes in floats where the file has float tensors between its codes; the table is not read then.
+    // Between float tensors the operator computes in floats and needs no table of codes.
     const auto* in = table->inputQuantizedParam();
     auto p = std::make_shared<CodeTableParams>();
     if (!in || in->zeroPoint() < 0) return p;

@@ -13,8 +13,8 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-constexpr size_t kMaxRegions = 32;        // for a Raster that had fewer, and for one that is inlined
-constexpr size_t kMaxOuterRegions = 256;  // for a Raster that reads through another
+constexpr size_t kMaxRegions = 32;        // of the inlined Raster, and of the result unless the outer one has more
+constexpr size_t kMaxOuterRegions = 256;  // of the Raster that reads the inlined one
 
 bool permutes(const Region& region) {
     return !copiesRange(region);

@@ -1,6 +1,6 @@
 // In builds with MNN_C_TENSORS_APART the address sanitizer reports accesses beside the tensors and the scratch of an
 // arena. These share no memory then, because memory that one step may touch must be forbidden in all others. Sessions
-// need more memory in such builds, which are meant for tests with cases and nets.
+// need more memory in such builds, so only tests use them.
 #pragma once
 #include <cstdint>
 #include <span>

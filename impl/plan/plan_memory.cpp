@@ -109,7 +109,7 @@ class Lifetimes {
     std::unordered_map<const Operand*, size_t> requestOf_;
 };
 
-// Throws BadFormat where a tensor has no memory: in a damaged graph an operator may write an input.
+// Throws BadFormat where a tensor has no memory: in a damaged graph it may be both an input and a result.
 void checkOperands(const StepPlan& plan, const StepContext& context) {
     std::set<int> placed;
     for (const Placement& placement : plan.placements) placed.insert(placement.operand);

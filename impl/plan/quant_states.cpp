@@ -39,7 +39,7 @@ void QuantStates::note(const CommandGraph& graph, const Ids& ids) {
 void QuantStates::note(const CommandGraph& graph, const Operand* tensor) {
     const auto [found, fresh] = states_.try_emplace(tensor);
     if (!fresh) return;
-    found->second.hasOneProducer = graph.producerCount(tensor) <= 1;
+    found->second.atMostOneProducer = graph.producerCount(tensor) <= 1;
     if (tensor->type != DataType::Float32) return;
     found->second.quant = tensor->quant;
     any_ |= tensor->quant.known();

@@ -11,9 +11,9 @@ struct QuantState {
     TensorQuant quant;
     // The scale that the values had before Rasters moved them; unknown where there were several.
     TensorQuant origin;
-    bool hasOneProducer = true;  // has at most one producer
-    bool inFloat = true;         // the tensor's own memory has the values as floats
-    Operand* int8 = nullptr;     // a tensor with the same values as int8
+    bool atMostOneProducer = true;
+    bool inFloat = true;      // the tensor's own memory has the values as floats
+    Operand* int8 = nullptr;  // a tensor with the same values as int8
 };
 
 class QuantStates {
@@ -32,7 +32,7 @@ class QuantStates {
     // Returns whether the tensor may be kept as codes.
     bool isKnown(const Operand* tensor) {
         const QuantState& state = states_[tensor];
-        return state.quant.known() && state.hasOneProducer;
+        return state.quant.known() && state.atMostOneProducer;
     }
 
   private:

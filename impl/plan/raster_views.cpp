@@ -8,7 +8,8 @@ namespace mnnc {
 
 namespace {
 
-// A Raster that copies all elements in order needs no step: the output becomes another view of the input.
+// A Raster that copies all elements in order needs no step: the output becomes another view of the input. A live-out
+// tensor may share the memory of an input of the plan here, as mnn_tensor_write() documents; in rangeView() it may not.
 std::optional<RasterView> wholeView(const Command& command, const ViewRules& rules) {
     const Operand &input = *command.inputs[0], &output = *command.outputs[0];
     if (elementBytes(input.type) != elementBytes(output.type) || input.elements() != output.elements() ||

@@ -140,7 +140,7 @@ Node& ownNode(ScheduledOp& op, const VersionedNode& from, GraphSchedule& schedul
 }
 
 // Returns the needed nodes in order, without Input. A node whose outputs are given produces other tensors instead.
-// `parted`: a node that searches for its results becomes two.
+// `parted`: a node that searches for its results (ops/search_parts.h) becomes two, the search and its results.
 std::vector<ScheduledOp> neededOps(const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed,
                                    const std::vector<bool>& given, bool parted, GraphSchedule& schedule) {
     std::vector<ScheduledOp> ops;

@@ -26,7 +26,7 @@ void appendReason(std::string& reasons, const std::string& reason) {
     reasons += (reasons.empty() || reason.empty() ? "" : "; ") + reason;
 }
 
-// Returns whether a tensor of extents `room` is large enough for the rows of one of extents `rows`, with some to spare.
+// Returns whether a tensor of extents `room` can hold the rows of one of extents `rows`: as many or more, as long ones.
 bool hasRoom(const Shape& room, const Shape& rows) {
     if (room.rank() != rows.rank() || rows.rank() == 0 || room[0] < rows[0]) return false;
     return room.elements(1, room.rank()) == rows.elements(1, rows.rank());
@@ -287,7 +287,7 @@ void StageEncoder::changeStorage(Operand* from, Operand* to) {
     }
 }
 
-// Runs a command over a frame of its own; afterwards the outputs are known.
+// Runs a command over the frame that the commands of planning share; afterwards the outputs are known.
 void StageEncoder::runNow(const Command& command) {
     std::string reason;
     std::unique_ptr<Execution> execution;

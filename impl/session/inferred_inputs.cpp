@@ -17,7 +17,7 @@ std::vector<std::optional<Operand>> infer(SessionContext& context, const std::ve
     return before.inferOutputs();
 }
 
-// Returns whether the exception in flight means that a shape is unknown, and not that the call has to end.
+// Returns whether an error means that a shape is unknown, and not that the call has to end.
 bool isUnknownShape(const Error& error) {
     switch (error.status()) {
         case Status::ComputeSizeError:

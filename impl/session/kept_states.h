@@ -56,7 +56,7 @@ class KeptStates {
     // Stores rows that are added from now on in 16 bits, or in 32. Throws BadState where there are rows.
     void useHalves(bool halves);
     // Takes over the state of another session of the same net. Throws InvalidValue where that has another form,
-    // LimitExceeded, OutOfMemory; then nothing has changed.
+    // LimitExceeded, OutOfMemory; then the state is as it was, although there may be room for more rows.
     void copyFrom(const KeptStates& other);
 
     // save() writes the bytes from which load() makes the same state, also in another process; `net` identifies the
@@ -64,7 +64,7 @@ class KeptStates {
     int64_t savedBytes() const noexcept;
     void save(uint64_t net, void* to) const;
     // Replaces the state by a saved one. Throws Truncated, BadFormat, VersionMismatch, InvalidValue (another net, or
-    // another form), LimitExceeded, OutOfMemory; then nothing has changed.
+    // another form), LimitExceeded, OutOfMemory; then the state is as it was, although there may be room for more rows.
     void load(uint64_t net, const void* from, size_t bytes);
 
   private:

@@ -28,7 +28,7 @@ struct SessionConfig {
     std::vector<OperatorBackend> operatorBackends;
     BackendConfig backend;
     PartRequest part;
-    int64_t maxMemoryBytes = 0;      // 0: 4 GiB or half the machine's memory, whichever is more
+    int64_t maxMemoryBytes = 0;      // 0: defaultMemoryLimit()
     int64_t maxLoopIterations = 0;   // 0: 1,000,000
     std::vector<uint8_t> cache;      // from an earlier session on the same device; a mismatch is a miss
     Cancellation cancel;             // ends the creation

@@ -208,7 +208,8 @@ ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
 }
 
 void Pipeline::planFirst() {
-    // The plan in use becomes a kept one. At most two more plans than are kept exist at once.
+    // The plan in use becomes a kept one. Until then it and the new one exist beside the kept ones, which make room for
+    // two.
     const size_t maxPlans = context_.planCache + furtherPlans_;
     while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(maxPlans, 2)) kept_.pop_back();
     for (;;) {

@@ -1,6 +1,7 @@
 // All state of one inference: one or several paths, and their inputs and outputs. Its owner makes sure that only one
-// call at a time changes it, and that no other call reads it meanwhile except needsResize() and memory(). It keeps
-// alive what it needs of its interpreter.
+// call at a time changes it. Meanwhile others may only call needsResize(), memory() and statistics(), and read what
+// never changes, such as the numbers of inputs and outputs and the settings of paths. It keeps alive what it needs of
+// its interpreter.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -35,7 +36,7 @@ class Session {
     const void* outputData(size_t index) const noexcept { return ports_.outputData(index); }
     const std::deque<Path>& paths() const noexcept { return paths_; }
 
-    // Returns the shape that an input has, or will have after the next resize; it has one open extent while unknown.
+    // Returns the shape that an input has, or will have after the next resize; extents that are not known yet are -1.
     const Shape& inputShape(size_t index) const noexcept { return wantedShapes_[index]; }
     void resizeInput(size_t index, const Shape& shape);
     bool needsResize() const noexcept { return needsResize_.load(std::memory_order_acquire); }

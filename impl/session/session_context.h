@@ -46,7 +46,8 @@ struct SessionContext {
     const Backend& wanted() const noexcept { return device ? static_cast<const Backend&>(*device) : *cpu; }
     // The number of plans of stages, and of allocations of device memory for them.
     std::atomic<uint64_t> stagePlans{0}, deviceAllocations{0};
-    // Arenas, inputs, folded constants and control-flow buffers of all pipelines of this path.
+    // The bytes of arenas, inputs, kept states, buffers of bindings and values of control flow of this path. Memory of
+    // shared programs, such as folded constants, counts with the weights (session/shared_memory.h).
     int64_t heldBytes = 0;
     HeldMemory* sessionMemory = nullptr;  // of all paths, for reports; may be null
     KeptStates* kept = nullptr;           // what operators keep from run to run

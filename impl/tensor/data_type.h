@@ -7,7 +7,7 @@ namespace mnnc {
 
 enum class DataType : int32_t { Float32 = 0, Int32 = 1, Int8 = 2, UInt8 = 3, Int16 = 4, UInt16 = 5, BFloat16 = 6 };
 
-// Order of the extents (numbers of the wire format). NC4HW4 lists its extents like NCHW; Tensor::channelBlock, not the
+// Order of the extents (numbers of the wire format). NC4HW4 lists its extents like NCHW; Storage::channelBlock, not the
 // format, defines how a tensor is stored.
 enum class Format : int32_t { NCHW = 0, NHWC = 1, NC4HW4 = 2 };
 

@@ -14,8 +14,7 @@ namespace {
 // The strides of a layout, which give the offset of element (n, c, s); s counts over all axes that are neither batch
 // nor channel.
 struct ChannelStrides {
-    int64_t batch, channel, plane, block,
-        lanes;  // offset = n*batch + (c/lanes)*block + (c%lanes)*channel + s*plane
+    int64_t batch, channel, plane, block, lanes;
     int64_t at(int64_t n, int64_t c, int64_t s) const {
         return n * batch + (c / lanes) * block + (c % lanes) * channel + s * plane;
     }

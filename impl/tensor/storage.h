@@ -5,9 +5,9 @@
 namespace mnnc {
 
 struct Storage {
-    // 1: row-major over the extents, in the order of the format. P > 1: channel-packed [N][ceil(C/P)][plane][P] with C
-    // = extent 1 of an NCHW or NC4HW4 tensor and plane = all extents after it (1 when the rank is 2); batch outermost;
-    // lanes beyond C hold unspecified values and must never influence a result.
+    // 1: row-major over the extents, in the order of the format. P > 1: channel-packed, [N][ceil(C/P)][plane][P], for a
+    // tensor in NCHW or NC4HW4. C is extent 1, and plane the product of all extents after it (1 when the rank is 2).
+    // Lanes beyond C hold unspecified values and must never influence a result.
     int channelBlock = 1;
     // The tensor lies in memory of a device, whose backend decides the width of elements.
     bool onDevice = false;

@@ -61,7 +61,7 @@ int lastError() noexcept {
     return errno;
 }
 
-// std::strerror is not thread-safe.
+// The sentence is a string of its own, because std::strerror() may return a buffer that all threads share.
 std::string errorText(int error) {
     return std::generic_category().message(error);
 }

@@ -133,8 +133,8 @@ class Replacement {
         }
         return -1;
     }
-    // Keeps the owner where possible and the access rights, but those of a group only for the same group; they need no
-    // change where the file system gives all files the same ones.
+    // Keeps the owner where possible, and the access rights; those of a group only where the group was kept. What is
+    // right already is not set, because a file system that gives all files the same owner and rights may refuse that.
     void inherit() {
         struct stat own {};
         require(fstat(file_.fd, &own) == 0);

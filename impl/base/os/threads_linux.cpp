@@ -1,4 +1,4 @@
-// The environment, cores and features of processors of Linux.
+// Reads environment variables, usable cores and features of the CPU, and binds threads to cores, on Linux.
 #include "base/os/threads.h"
 
 #include <pthread.h>
