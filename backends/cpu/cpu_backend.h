@@ -75,7 +75,7 @@ class CpuBackend final : public Backend {
     BackendConfig config_;
     WeightStore& weights_;
     ThreadPool* leased_ = nullptr;      // the pool of the session's call under way; null between calls
-    std::unique_ptr<CpuBackend> fp32_;  // makes executions of commands that keep 32 bits; null: this one does
+    std::unique_ptr<CpuBackend> fp32_;  // makes the executions of commands with `fp32`; null: this backend does
 };
 
 // One operator of the CPU backend. Families are lines of ops/families.def.

@@ -12,8 +12,9 @@ namespace mnnc {
 // One output panel (nb blocks of P output channels) over m output pixels:
 //   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] * w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
-// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2]. Where the tail is not a multiple of
-// four, the elements of a up to that multiple are read, too. They must be finite, since their weights are zero.
+// T is float, or uint16_t for 16-bit numbers: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is not a
+// multiple of four, the elements of a up to that multiple are read, too. They must be finite, since their weights are
+// zero.
 template <typename T>
 struct PanelArgsOf {
     const T* a;

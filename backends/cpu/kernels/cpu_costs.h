@@ -52,8 +52,8 @@ struct TileCosts {
     double weight = 1.7;  // cycles of a vector of weights from the second level cache
 };
 
-// Estimates of cycles, by which implementations of convolutions are compared. Those that decide between Winograd, W8A16
-// and direct products are measured; those of other implementations are not calibrated.
+// Estimates of cycles, by which implementations of convolutions are compared. costs/calibrate.h lists those that can be
+// measured on a machine; the others stay as they are here.
 struct CycleCosts {
     TileCosts tile;
     // Weights come from memory once per run. Of the time of reading and the time of products, `exposedTraffic` of the

@@ -25,7 +25,7 @@ struct Kernels {
     const char* isa;  // the name that selectKernels takes
     Isa id;
     const PanelKernels* panels;
-    const Bf16Kernels* bf16;  // null where the CPU or this build has no bf16 products
+    const Bf16Kernels* bf16;  // of bf16, or of fp16 on Arm CPUs that only have those; null where there are neither
     const DequantKernels* dequant;
     const DepthwiseKernels* depthwise;
     const GroupedKernels* grouped;

@@ -1,5 +1,6 @@
-// ConvInt8 and DepthwiseConvInt8: ordinary convolutions between int8 tensors, and the two older forms of the file.
-// Roundings follow the order of the reference.
+// ConvInt8 and DepthwiseConvInt8: between int8 tensors with scales of their own, and in the two older forms, where the
+// operator has the scales, or has them folded into an integer bias and a factor (isFolded). Roundings follow the order
+// of the reference.
 #include <algorithm>
 #include <cmath>
 #include <limits>

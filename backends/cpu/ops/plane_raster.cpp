@@ -15,7 +15,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kMaxPlanes = 1 << 20;  // more would make a table larger than the data
+constexpr int64_t kMaxPlanes = 1 << 20;  // with more planes, the table of their sources could be larger than the data
 
 // A region in units of planes: every offset and stride except that inside the plane is a multiple of a plane.
 struct PlaneRegion {

@@ -25,7 +25,7 @@ struct AxisTable {
         for (int64_t o = 0; o < a.out; ++o) {
             const int64_t from = o * a.stride - a.begin;
             PoolSpan span{clampInt(from, 0, a.in), clampInt(from + a.kernel, 0, a.in)};
-            // The maximum of an empty window is the nearest edge.
+            // The maximum of a window outside of the map is the element at the nearest edge.
             if (!average && span.first >= span.last) {
                 span.first = clampInt(from, 0, a.in - 1);
                 span.last = span.first + 1;

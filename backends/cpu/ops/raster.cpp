@@ -22,8 +22,9 @@ namespace {
 
 // Copies regions between row-major tensors, of any element width.
 class PlainRaster final : public Execution {
-    static constexpr int64_t kTile = 32, kRun = 256,
-                             kNear = 8;  // columns and rows of a transposition's parts
+    // A transposition is cut into parts of kRun or more rows and kRun or more columns, or kNear where the region is
+    // turned, and each part into squares of kTile columns.
+    static constexpr int64_t kTile = 32, kRun = 256, kNear = 8;
 
   public:
     PlainRaster(const CpuBackend& backend, const Command& command)

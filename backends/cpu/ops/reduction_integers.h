@@ -17,7 +17,7 @@ struct TypedData {
     DataType type;
 };
 
-// At least one of the two types must be int32. `count`: the divisor of a mean.
+// The types may be any integers. `count`: the divisor of a mean.
 void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from, TypedData<void*> to,
                     Reduce operation, int64_t count);
 // Fills the output with the result of reductions of no elements.

@@ -11,7 +11,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Takes any four-byte type: the kernels only move bits.
+// Changes the storage of tensors of any four-byte type, because the kernels only move bits.
 class StorageChange final : public Execution {
   public:
     StorageChange(const CpuBackend& backend, const Command& command)
@@ -49,7 +49,7 @@ void transposeSquare(const uint8_t* from, int64_t fromStep, uint8_t* to, int64_t
     for (int i = 0; i < kSquare; ++i) std::memcpy(to + i * toStep, rows + i, kSquare);
 }
 
-// Does the same for bytes.
+// Changes the storage of tensors of bytes, in squares of eight channels and eight pixels.
 class ByteStorageChange final : public Execution {
   public:
     explicit ByteStorageChange(const Command& command) : input_(*command.inputs[0]), output_(*command.outputs[0]) {}

@@ -16,8 +16,8 @@ struct SliceStack {
     int64_t outRows(const Conv3dWindow& w) const { return (slices - 1) * outPitch + w.out[1]; }
 };
 
-// Returns whether depth and plane are one image whose height is the depth: only the depth has windows. Strided ones
-// over long rows would leave the cache.
+// Returns whether depth and plane are one image whose height is the depth: only the depth has windows. Strided windows
+// over large planes would leave the cache, so these are no such image.
 bool isFlatVolume(const Conv3dParams& params, const Conv3dWindow& window);
 ConvShape flatShape(const Conv3dParams& params, const Conv3dWindow& window);
 

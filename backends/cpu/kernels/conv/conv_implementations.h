@@ -12,7 +12,8 @@ struct ConvImplementation {
     // Returns whether make() can be called, and for approximate products (of rounded inputs) whether the gain is worth
     // the rounding.
     bool (*accepts)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
-    // Returns an estimate of the cycles of a run on one thread. It is only called after accepts() returned true.
+    // Returns an estimate of the cycles of a run on one thread, infinity where it cannot pay. It is only called after
+    // accepts() returned true.
     double (*cycles)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
     std::unique_ptr<ConvPlan> (*make)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
     // Whether it may replace an implementation before it in the list: where it needs clearly fewer cycles, or

@@ -246,7 +246,7 @@ bool acceptsGroupedPlanes(const Kernels& k, const ConvShape& s, const ConvOption
     return bundleGroups(k.lanes, icg, ocg, groups) * std::max(icg, ocg) <= kMaxBundleChannels;
 }
 
-// Returns a lower bound: two multiply-adds a cycle, and the copies between planes and blocks.
+// Returns a lower bound: the multiply-adds at the full rate of the CPU, and the copies between planes and blocks.
 double groupedPlanesCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const double vectors = double(s.batch) * ceilDiv(s.oh * s.ow, k.lanes) * s.oc;
     const double copies = double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;

@@ -18,7 +18,8 @@
 namespace mnnc {
 namespace {
 
-constexpr int64_t kMaxWeights = 1 << 22;  // of the dense convolution, which are in memory before they are packed
+// All weights of the dense convolution are in memory before they are packed, so their number is limited.
+constexpr int64_t kMaxWeights = 1 << 22;
 constexpr int kMaxPlannedPhases = 1 << 10;
 
 // The inputs that the taps of all phases of an axis read: `kernel` of them, beginning `first` places after the output's
@@ -28,7 +29,7 @@ struct Reach {
 };
 Reach reachOf(int64_t kernel, int64_t stride, int64_t pad) {
     const auto floorDiv = [&](int64_t a) { return a / stride - (a % stride < 0); };
-    // Each tap belongs to one phase, which lies less than a stride behind it.
+    // Tap k is read by phase (k - pad) mod stride alone, at the place -floor((k - pad) / stride) of the input.
     const int64_t first = -floorDiv(kernel - 1 - pad), last = -floorDiv(-pad);
     return {first, last - first + 1};
 }

@@ -1,5 +1,5 @@
-// Vector forms of exp, log, tanh, erf and functions built from them, with an error of a few ulp. Included once per
-// instruction set by the elementwise*.cpp files, hence the toggling guard.
+// Vector forms of exp, log, tanh, erf and functions built from them, with an error of a few ulp. Files of kernels
+// include them once per instruction set, hence the toggling guard.
 #if defined(MNNC_ELEMENTWISE_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_ELEMENTWISE_MATH_INL_H
 #undef MNNC_ELEMENTWISE_MATH_INL_H

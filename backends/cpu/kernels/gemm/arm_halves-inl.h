@@ -1,5 +1,5 @@
-// Code that products of bf16 and of fp16 share on 64-bit Arm: rounding of floats, and the end of tiles. It is included
-// once per instruction set, hence the toggling guard.
+// Code that products of bf16 and of fp16 share on 64-bit Arm: it rounds floats to 16 bits, and stores the results of
+// tiles. It is included once per instruction set, hence the toggling guard.
 #if defined(MNNC_ARM_HALVES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_ARM_HALVES_INL_H
 #undef MNNC_ARM_HALVES_INL_H

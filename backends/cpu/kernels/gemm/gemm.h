@@ -12,7 +12,8 @@
 
 namespace mnnc {
 
-// The element type of the operands of products. Bf16 needs Kernels::bf16; sums, A and C stay float.
+// The element type of the operands of products. Bf16 needs Kernels::bf16, whose products may be of fp16 with short sums
+// in fp16; A and C stay float.
 enum class GemmType { Float, Bf16 };
 
 size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K);

@@ -26,7 +26,7 @@ namespace {
 // together in a lane. A group becomes a line, which stays in the first level cache and serves all output rows that read
 // it. Where an output row begins inside of a group, the weights are moved by as many rows.
 
-// The rows of one group; null where the kernel has no such row (its weight is zero).
+// Loads a column of the rows of a group; a row is null where the kernel has none (its weight is zero).
 template <Product K>
 HWY_INLINE VI gatherRows(const int8_t* const* rows, ptrdiff_t at) {
     using DU = hn::Rebind<uint8_t, DI>;
@@ -228,8 +228,8 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
     const int slots = shares ? maxGroups : ownGroups;
     HWY_ALIGN char buffer[kInt8LineBytes];
     const int columns = static_cast<int>(kInt8LineBytes / (slots * kColumn));
-    const int chunk = std::min(
-        s.ow, (columns - span) / s.strideW + 1);  // outputs at a time; the plan has checked that it is at least 1
+    // The outputs at a time are at least one, because int8Objection() (model/int8_limits.h) refuses larger windows.
+    const int chunk = std::min(s.ow, (columns - span) / s.strideW + 1);
     const VI bias = startOf<K>(t, ownGroups);
     const VF scale = hn::LoadU(DF(), t.scale);
     const ptrdiff_t step = s.strideW * kColumn, dx = s.dilateW * kColumn;

@@ -31,7 +31,8 @@ HWY_INLINE VI broadcast(const char* from) {
 template <Product K>
 HWY_INLINE void multiplyStep(VI& sum, VI x, VI w) {
 #if MNNC_NEON64
-    if constexpr (K == Product::Pairs) {  // Int8Kernels::pairsApart
+    // The first numbers of all pairs come before the second ones (Int8Kernels::pairsApart).
+    if constexpr (K == Product::Pairs) {
         const int16x8_t a = vreinterpretq_s16_s32(x.raw), b = vreinterpretq_s16_s32(w.raw);
         sum.raw = vmlal_high_laneq_s16(vmlal_laneq_s16(sum.raw, vget_low_s16(b), a, 0), b, a, 1);
         return;
@@ -77,7 +78,7 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
     }
     int i = 0;
     for (; i + 2 <= count; i += 2) {
-        if constexpr (R > 1) {  // a single row has no time for it
+        if constexpr (R > 1) {  // the products of a single row take less time than the prefetches
             __builtin_prefetch(ahead, 0, 2);
             if constexpr (P == 16) __builtin_prefetch(ahead + P * 4, 0, 2);
             ahead += 2 * P * 4;

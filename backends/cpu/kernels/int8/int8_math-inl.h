@@ -119,7 +119,7 @@ HWY_INLINE Octets octets(float value) {
     return vdupq_n_s8(static_cast<int8_t>(value));
 }
 
-// Rounds values that fit an int32; values below -1e9 and NaN become -1e9.
+// Rounds; values below -1e9 and NaN become -1e9, and those above an int32 become INT32_MAX.
 HWY_INLINE Rounded rounded(VF v) {
     return round(VF(vmaxnmq_f32(v.raw, vdupq_n_f32(-1e9f)))).raw;
 }

@@ -23,7 +23,8 @@ class W8A16Weights {
     void pack(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const;
     // Sets the weights of the panel, their scales and blocks.
     void describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const;
-    // Returns how many blocks of P channels have the same scales; with a single block of weights, more than exist.
+    // Returns how many blocks of P input channels share the scales of a block of weights. Where the weights are a
+    // single block, it is the largest int, so that no kernel reaches the end of the block.
     int blockLength() const {
         return form_.blocks > 1 ? s_.ic / k_.lanes / form_.blocks : std::numeric_limits<int>::max();
     }

@@ -81,8 +81,8 @@ struct WinogradTransforms {
 
 struct WinogradKernels {
     WinogradTransforms forms[14];
-    // Multiplies a point of `tiles` tiles of one block of channels, y = v x w, where one block is the result: w has P
-    // rows of P floats. `ahead`: weights to prefetch.
+    // Multiplies the values of one point, in `tiles` tiles of a block of input channels, by the weights of that point
+    // for a block of output channels: y = v x w, where w has P rows of P floats. `ahead`: weights to prefetch.
     void (*multiplyBlock)(const float* v, const float* w, const float* ahead, float* y, ptrdiff_t tiles);
 
     // Returns the kernels of a form that is in the list.
