@@ -14,7 +14,7 @@
 
 layout(constant_id = 1) const uint kQuads = 1;      // quads of columns per invocation, of the 8 that share a query
 layout(constant_id = 2) const uint kSteps = 0;
-layout(constant_id = 3) const uint kKinds = 0;  // four bits for each step: 0 multiply, 1 add, 2 keep; 4: keep zeros
+layout(constant_id = 3) const uint kKinds = 0;  // four bits for each step: 0 multiply, 1 add, 2 keep, 6 keep zeros
 layout(constant_id = 4) const bool kSinks = false;  // a score without a value for each head
 layout(constant_id = 5) const bool kWhole = false;  // rows of values are whole quads
 layout(constant_id = 6) const bool kQueriesTransposed = false;  // neighbours belong to neighbouring queries

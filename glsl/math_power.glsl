@@ -25,7 +25,8 @@ float remainderOf(float a, float b) {
     return uintBitsToFloat(bits | (floatBitsToUint(a) & 0x80000000u));
 }
 float floorModOf(float a, float b) {
-    if ((floatBitsToUint(b) & 0x7fffffffu) == 0x7f800000u) return kNaN;  // 0 times infinity
+    // a - floor(a / b) * b would multiply 0 by infinity.
+    if ((floatBitsToUint(b) & 0x7fffffffu) == 0x7f800000u) return kNaN;
     const float r = remainderOf(a, b);
     return r != 0.0 && (r < 0.0) != (b < 0.0) ? r + b : r;
 }

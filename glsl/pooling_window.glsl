@@ -13,7 +13,7 @@ ivec2 taps(int axis, int o, bool average) {
     return span;
 }
 
-// Returns the number of taps that an average counts at this position; `counted` bit `axis`: padding counts, too.
+// Returns the number of taps that an average counts at this position. Bit `axis` of `counted` says that padding counts.
 int tapCount(int axis, int o) {
     const int from = o * push.stride[axis] - push.begin[axis];
     const int to = from + push.window[axis];
@@ -31,7 +31,7 @@ ivec4 outputAt(uint i) {
     return ivec4(z, y, x, i / uint(push.outSize[0]));
 }
 
-// Returns the quad in front of row (block, z, y) of the source.
+// Returns the index of the first quad of row (block, z, y) of the source.
 int rowAt(int block, int z, int y) {
     return ((block * push.inSize[0] + z) * push.inSize[1] + y) * push.inSize[2];
 }

@@ -189,7 +189,8 @@ std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int6
     }
 }
 
-// A chunk with a single block is released at once, because it is as large as that block.
+// Returns a range to its chunk and merges it with its neighbours. A chunk that was made for one large block is released
+// together with it; those of kChunkBytes are kept for later blocks.
 void MemoryPool::give(Chunk& chunk, FreeRanges::node_type entry) noexcept {
     const std::lock_guard lock(mutex_);
     auto next = chunk.free.upper_bound(entry.key());

@@ -20,6 +20,7 @@ struct Tile {
     uint32_t threads() const { return pixelThreads * quadThreads; }
     uint32_t tilePixels() const { return pixelThreads * pixels; }
     uint32_t tileQuads() const { return quadThreads * quads; }
+    // Each invocation stages at least one pixel of a step, so that none is idle.
     uint32_t depth() const { return std::max(4u, threads() / tilePixels()); }
     uint32_t sharedBytes() const { return depth() * (tilePixels() + 4 * tileQuads()) * 16; }
 };
