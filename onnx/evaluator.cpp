@@ -10,8 +10,8 @@
 namespace mnnc::onnx {
 namespace {
 
-// Limit on the memory of an operator over constants, as a multiple of its net: results that are too large to keep are
-// computed nevertheless.
+// Besides maxFolded bytes, an operator over constants may take this multiple of the bytes of its net, so that results
+// that are too large to keep are computed, too.
 constexpr uint64_t kTimes = 16;
 // The results of nets of at most this many bytes are cached.
 constexpr size_t kMaxCachedNet = 4096;

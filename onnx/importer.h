@@ -45,7 +45,8 @@ struct Reading {
     std::unordered_map<const std::vector<Node>*, std::vector<const Node*>> orders = {};
     // How many bytes of each file of external data, from its beginning on, count as bytes of the model.
     std::unordered_map<std::string, uint64_t> external = {};
-    // keptFreeAxes: a Squeeze without axes kept free axes, because no rank was declared. dropsFreeAxes: it drops them.
+    // keptFreeAxes: a Squeeze without axes has kept free axes, because the file declares no rank for its result.
+    // dropsFreeAxes: the model is read again, and such a Squeeze drops them.
     bool keptFreeAxes = false, dropsFreeAxes = false;
 
     // The contents of a tensor in the file.

@@ -10,9 +10,9 @@
 namespace mnnc::onnx {
 namespace {
 
-constexpr int kRounds = 3;  // of the engine
+constexpr int kRounds = 3;  // as many rounds of propagation as in impl/plan/quant_states.cpp
 
-// Whether results are numbers between codes of the input.
+// Returns whether the operator averages its input, so that its results may lie between two codes of it.
 bool averages(const wire::OpT& op) {
     if (op.type == OpType::Interp) return true;
     if (const wire::PoolT* table = op.main.AsPool()) return table->type == wire::PoolType::AVEPOOL;

@@ -129,7 +129,7 @@ struct ModelFile {  // ModelProto
 };
 
 // Reads a model; its views live as long as the bytes. Throws Truncated, BadFormat, LimitExceeded (graphs nested deeper
-// than 64).
+// than 64, or more than 1024 attributes of a node or opsets).
 ModelFile parseModel(Bytes bytes);
 
 }  // namespace mnnc::onnx

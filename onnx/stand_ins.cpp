@@ -29,7 +29,7 @@ std::optional<std::array<int64_t, kProbes>> Importer::sumFor(const std::string& 
     return sum;
 }
 
-// A batch is small; other extents are large enough for typical uses in nets: halving them five times, cutting windows
+// A batch is small. Other extents are large enough for what nets do to them: they halve them five times, or cut windows
 // out.
 std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, size_t rank, int strategy) {
     if (extent.value >= 0) return {extent.value, extent.value};

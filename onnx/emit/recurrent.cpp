@@ -176,8 +176,8 @@ void withLengths(Call& c, Emit emit) {
     };
     V x = timeFirst(0), lengths = c.in(4);
     Node plain = c.node;
-    // A list of activations for two directions does not fit the node for one. It repeats the defaults here: layers with
-    // others are written step by step elsewhere.
+    // A list of activations for two directions does not fit the node for one. It has the defaults here, because layers
+    // with others are written step by step elsewhere, so the node needs no list.
     std::erase_if(plain.attributes, [](const Attribute& one) {
         return one.name == "direction" || one.name == "layout" || one.name.starts_with("activation");
     });
