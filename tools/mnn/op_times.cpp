@@ -24,7 +24,7 @@ struct Recorder {
     size_t at = 0;
     size_t closed = 0;
     Clock::time_point start, begin;
-    double deviceBegin = 0;  // ms since the start, when the next operator of a GPU begins
+    double deviceBegin = 0;  // when the next operator of a GPU begins, in ms since the start of the run
 
     void startRun() {
         at = closed = 0;

@@ -10,8 +10,8 @@
 
 namespace tool {
 
-// The values of --progress. With "always" lines are also written where standard error is not a terminal: one for each
-// update.
+// The values of --progress. With "always" lines are also written where standard error is not a terminal: at most one a
+// second, except those of announce().
 inline constexpr const char* kProgressModes[] = {"auto", "always", "never"};
 void setProgress(const std::string& mode);
 
