@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares what libmnn_c.so exports with its header and the committed list, and looks at what it needs.
 
-    check_exports.py [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
+    check_exports.py [--without-cxx-runtime] [--node NAME] [--needs NAME] libmnn_c.so mnn_c.h [exports.txt]
 
-The library defines exactly the header's functions, all at one version node (MNN_C_0, or NAME), and needs no library beyond the
-C and C++ runtime (--without-cxx-runtime: beyond the C runtime). Differences are printed; the exit
-status is 1 then.
+The library defines exactly the header's functions, all at one version node (MNN_C_0, or the NAME of --node). It needs
+no library beyond the C and C++ runtime (--without-cxx-runtime: the C runtime) and the one that --needs names.
+Differences are printed; the exit status is 1 then.
 """
 import argparse
 import os

@@ -16,14 +16,14 @@ void shape(mnn_session_t* session, int32_t past) {
     }
 }
 
-// Two rows are kept, and the next run is behind them.
+// Makes the session keep two rows, and plans the next run, whose tokens follow them.
 void begin(Scene& scene) {
     shape(scene.session, 0);
     scene.run();
     shape(scene.session, 2);
     MUST(mnn_session_resize(scene.session));
 }
-// The same without failing requests, for a call that has to leave the scene as it was.
+// Does the same while no request fails, because a call has to leave the scene as it found it.
 void beginUndisturbed(Scene& scene) {
     const bool active = plan.active.exchange(false);
     begin(scene);

@@ -1,4 +1,4 @@
-// A net during whose life a call of the system fails.
+// Tests in which a system call fails while a net is loaded, a session created, or a run under way.
 #pragma once
 #include <functional>
 #include <string>
@@ -45,9 +45,9 @@ void walk(const Subject& subject, Call call, int error, Extent extent, const std
 // Like Subject::prepare, for subjects that need no preparation.
 mnn_status nothing(Handles&);
 
-// The cache file of a GPU session is always complete.
+// Checks that the cache file of a GPU session is the old one or a complete new one, whichever call fails.
 void testCaching();
-// A child of fork() computes.
+// Checks that children of fork() compute the same results.
 void testForking(bool vulkan);
 
 }  // namespace faults

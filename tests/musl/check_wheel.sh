@@ -37,8 +37,9 @@ install "$tag"
 if install "manylinux_2_40_$machine" 2>/dev/null; then echo "pip takes the wheel for glibc" >&2; exit 1; fi
 
 # The libraries need only musl and one another, and no function that versions of musl after 1.2.0 added, nor DT_RELR, which
-# its loader reads since 1.2.4. The functions up to 1.2.3 are those of musl's release notes. A later one is noticed where this
-# test runs with Debian 12's musl 1.2.3, whose loader looks for all functions of a program at its start.
+# its loader reads since 1.2.4. The first line of `late` has the functions of the release notes up to 1.2.3, the second
+# those that we know of later ones. Any other is noticed where this test runs with Debian 12's musl 1.2.3, whose loader
+# looks for all functions of a program at its start.
 inside=$work/installed/mnn_c
 needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
 check_needs 'libc\.so|libmnn_c\.so\.0' "$inside"/lib/lib*.so.0

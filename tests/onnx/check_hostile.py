@@ -3,7 +3,7 @@
 
     check_hostile.py MNN_TOOL [unlimited]
 
-unlimited: the tool has a sanitizer, which takes more of both.
+unlimited: the tool has a sanitizer: its memory is not limited, and it may take ten times as long.
 """
 import os
 import pathlib
@@ -291,7 +291,7 @@ def learned_cases():
 
 
 def cases(folder):
-    """Returns name, bytes, words of the sentence."""
+    """Yields the name of each case, the bytes of its file, and words that the sentence must have."""
     yield "a text", b"root:x:0:0:root:/root:/bin/sh\n" * 20, ["no ONNX model: "]
     yield "a .mnn model", struct.pack("<II", 24, 0) + bytes(64), ["begins as a .mnn model does"]
     call = onnx.node("F", ["x"], ["y"], domain="own")

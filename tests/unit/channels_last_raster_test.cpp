@@ -18,7 +18,7 @@ struct Map {
     int batch, channels, height, width;
 };
 
-// [batch][height][width][channels] of the input as [batch][channels][height][width].
+// Returns the input, [batch][height][width][channels], in the order [batch][channels][height][width].
 std::vector<float> channelsFirst(const Map& m) {
     std::vector<float> out;
     for (int n = 0; n < m.batch; ++n)

@@ -9,7 +9,7 @@
 namespace mnnc::test {
 namespace {
 
-constexpr float kStep = 0.05f;  // of the result
+constexpr float kStep = 0.05f;  // the quantisation scale of the net's result
 
 class CodeNet : public QuantNet {
   public:

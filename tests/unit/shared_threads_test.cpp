@@ -124,7 +124,7 @@ TEST(HostThreads, AHostThatDoesNothing) {
     everyIndexOnce(*threads->pool(2));
 }
 
-// Calls of earlier jobs that arrive during later ones, from threads that were not joined.
+// Calls of earlier jobs may arrive during later ones, because the host has not joined the threads that make them.
 TEST(HostThreads, LateCallsDoNoHarm) {
     struct Late {
         std::vector<std::thread> threads;

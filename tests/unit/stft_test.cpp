@@ -1,4 +1,4 @@
-// Stft: parameters and shapes that are refused.
+// Stft: results, and parameters and shapes that are refused.
 #include "op_harness.h"
 
 namespace mnnc::test {

@@ -1,4 +1,4 @@
-"""Expand, Tile, Range, OneHot: tensors filled with repeated or computed values."""
+"""Expand, Tile, Range, LinSpace, OneHot, random numbers and zeros: tensors filled with repeated or computed values."""
 import numpy as np
 from onnx import TensorProto, helper
 
@@ -62,7 +62,8 @@ def _(n):
 
 @wire_cases("fill__random")
 def _(n):
-    """The first numbers of the two generators: Park and Miller's minimal standard, and MT19937 seeded with 1."""
+    """The first numbers of two generators: Park and Miller's minimal standard where the file has no seed, and MT19937,
+    which is seeded with 1 whatever seed the file has."""
     shape = n.const(np.array([2, 2], np.int32))
     state, draws = 1, []
     for _ in range(4):

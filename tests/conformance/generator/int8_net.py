@@ -14,7 +14,7 @@ def case(name, tolerance=1e-6, seed=None):
 
 
 def codebook(q):
-    """int8 weights as a stream of 256 samples."""
+    """Returns int8 weights as a codebook: the 256 values of int8, then an index for each weight."""
     rows = q.shape[0]
     head = bytes([2]) + np.array([rows, q.size // rows], "<u4").tobytes() + bytes([0])
     return np.frombuffer(head + np.arange(-128, 128).astype(np.int8).tobytes() +
@@ -36,7 +36,7 @@ class Net(WireNet):
         return self.op("ConvertTensor", [index], quant, None, "TensorConvertInfo", {"source": "NCHW", "dest": "NC4HW4"})
 
     def out(self, name, source, quant=None):
-        """A float output of the net."""
+        """Makes a tensor a float output of the net."""
         self.op("ConvertTensor", [source], quant, name, "TensorConvertInfo", {"source": "NC4HW4", "dest": "NCHW"})
         self.outputs.append(name)
 

@@ -1,4 +1,5 @@
-"""WireNet, a net under construction as the JSON form of its file, for operators and forms that no ONNX graph becomes.
+"""WireNet, a net under construction as the JSON form of its file, for operators and forms that the converter makes of
+no ONNX graph.
 
 Its cases state their expected values themselves: from a formula in double precision or from another framework.
 """

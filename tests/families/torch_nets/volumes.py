@@ -39,7 +39,7 @@ def _():
 
 
 class Mixed(nn.Module):
-    """C3D: dense kernels, average pools, all of the volume in a product at the end."""
+    """C3D (Tran et al., arXiv 1412.0767) in small: dense kernels, pools, a linear layer over the whole volume."""
 
     def __init__(self):
         super().__init__()
@@ -58,7 +58,7 @@ def _():
 
 
 class Unet(nn.Module):
-    """norm: over instances, as in medical nets. learned: up-sampling by ConvTranspose3d, else trilinear."""
+    """Half of its norms are instance norms, as in medical nets. learned: up by ConvTranspose3d, else trilinear."""
 
     def __init__(self, learned):
         super().__init__()

@@ -16,8 +16,8 @@ std::unique_ptr<wire::OpT> node(wire::OpType type, std::vector<int> inputs, std:
     return op;
 }
 
-// A graph of `inputs` formal inputs named <name>0, <name>1..., whose outputs are sums of them and of a constant:
-// tensors from inputs + 1 on.
+// A graph of `inputs` formal inputs named <name>0, <name>1... Each output is the sum, difference, product or comparison
+// of two of them or of a constant; the outputs are the tensors from inputs + 1 on.
 std::unique_ptr<wire::SubGraphProtoT> graph(Draft& d, const std::string& name, int inputs, int outputs,
                                             wire::DataType type) {
     auto made = std::make_unique<wire::SubGraphProtoT>();
