@@ -1,4 +1,4 @@
-/* Callbacks: C functions that the library calls, which pass the call to Go. */
+/* Callbacks that pass calls of the library to Go, and the functions through which Go hands them to the library. */
 #include "shims.h"
 
 #include "_cgo_export.h"

@@ -1,9 +1,9 @@
 """Prepared weights that lie in memory once for all processes of a machine.
 
-Weights of convolutions and matrix products are stored in another order than the file's, which depends on the processor,
-so mapping the file does not share them. They are the same in each process, though: after its first session is planned,
-a process looks for a file of the machine's folder with the contents of each of its blocks of memory, makes it if there
-is none, compares, and maps the file in the block's place. A page that is written later becomes the process's own again.
+Sessions reorder the weights of convolutions and matrix products for the processor, so mapping the model's file does not
+share them. All processes of a machine get the same bytes, though. After its first session is planned, a process looks,
+for each of its blocks of memory, for a file with the same contents in the machine's folder, and writes one if there is
+none. Then it maps the file in place of the block. A page that is written later becomes the process's own again.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Allocator:
     raise."""
 
     def allocate(self, size: int, alignment: int) -> int:
-        """The address of `size` bytes at a multiple of `alignment`; 0 when there is no memory."""
+        """Returns the address of `size` bytes at a multiple of `alignment`; 0 when there is no memory."""
         raise NotImplementedError
 
     def release(self, address: int, size: int, alignment: int) -> None:
