@@ -16,7 +16,7 @@ from zoo import converters
 from . import machine
 
 BURST_SECONDS = 0.05
-# the shortest time between two readings of the clock: a reading takes as long as a small operator
+# The clock is read at most once in this time, because a reading takes as long as a small operator.
 READING_SECONDS = 3e-5
 LIMIT = 1.10  # a ratio above it is marked
 
@@ -92,7 +92,7 @@ def parser(description):
     made.add_argument("--library", default="build/release/libmnn_c.so")
     made.add_argument("--rounds", type=int, default=9)
     made.add_argument("--isa", default="", help="force our CPU instruction set")
-    made.add_argument("--seed", type=int, default=1, help="of the order of bursts")
+    made.add_argument("--seed", type=int, default=1, help="the seed of the random order of bursts")
     return made
 
 
@@ -104,7 +104,7 @@ def check(made, args):
 
 
 class Table:
-    """Measures problems, one thread, and prints a row for each: the median of paired ratios ours / other."""
+    """Measures problems with one thread and prints a row for each: the median of the paired ratios ours / other."""
 
     def __init__(self, args, others, titles):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

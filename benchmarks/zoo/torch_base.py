@@ -46,7 +46,8 @@ def seed_weights(module):
             nn.init.normal_(part.weight, std=part.in_features**-0.5)
         elif isinstance(part, BATCH_NORMS):
             nn.init.uniform_(part.weight, 0.8, 1.2)
-            # Around zero, each norm with ReLU would grow rounding errors by a fifth, 10,000-fold in all.
+            # With biases around zero, each norm with its ReLU would enlarge rounding errors by a fifth, which is
+            # 10,000-fold over all layers.
             nn.init.normal_(part.bias, mean=1.0, std=0.1)
         elif isinstance(getattr(part, "layer_scale", None), nn.Parameter):
             # ConvNeXt begins training with 1e-6, where no branch would count
