@@ -33,7 +33,7 @@ int32_t formatOf(int channels) {
 // Reads the extents and the number of channels.
 Decoded header(std::span<const uint8_t> file) {
     if (file.size() > kMaxFileBytes)
-        fail(Status::LimitExceeded, "the file has %zu bytes, readable are up to %zu", file.size(), kMaxFileBytes);
+        fail(Status::LimitExceeded, "the file has %zu bytes; at most %zu can be read", file.size(), kMaxFileBytes);
     Decoded found;
     if (isPnm(file)) {
         found = pnmHeader(file);
