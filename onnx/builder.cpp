@@ -213,19 +213,14 @@ V Builder::local(V value) {
         outer = local(value);
         scope_ = here;
     }
-    for (const auto& [other, inner] : scope_->captured)
-        if (other->tensor == outer->tensor && other->scope == outer->scope) {
-            V same = inner;
-            if (inner->elem != outer->elem) same = alias(inner, outer->elem);
-            scope_->standIns[value] = same;
-            return same;
-        }
-    V inner = input(scope_->name + "/" + outer->name, outer->elem, outer->dims, outer->chance);
-    inner->content = outer->content;
-    inner->doubts = outer->doubts;
-    scope_->captured.emplace_back(outer, inner);
-    scope_->standIns[value] = inner;
-    return inner;
+    V& inner = scope_->standInOf[outer->tensor];
+    if (!inner) {
+        inner = input(scope_->name + "/" + outer->name, outer->elem, outer->dims, outer->chance);
+        inner->content = outer->content;
+        inner->doubts = outer->doubts;
+        scope_->captured.emplace_back(outer, inner);
+    }
+    return scope_->standIns[value] = alias(inner, outer->elem);
 }
 
 int Builder::tensorOf(V value) {

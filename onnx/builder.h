@@ -138,6 +138,7 @@ struct Scope {
     std::vector<int> outputs;  // for a body
     // For a body: values of outer scopes that it uses, with the formal inputs that represent them.
     std::vector<std::pair<V, V>> captured;
+    std::unordered_map<int, V> standInOf;  // the formal input for a tensor of the outer scope
     std::unordered_map<V, V> standIns;
 };
 
@@ -154,6 +155,7 @@ struct Parameter {
 struct Output {
     std::array<Dims, kProbes> dims;
     DataType type = DataType::DT_FLOAT;
+    std::vector<bool> chance = {};  // as of a value
 };
 
 class Builder {

@@ -314,6 +314,7 @@ std::vector<V> Builder::given(OpType type, const Parameter& parameter, std::vect
         value->type = output.type;
         value->elem = value->type == DataType::DT_FLOAT ? Elem::Float : Elem::Int64;
         value->dims = output.dims;
+        value->chance = output.chance;
         results.push_back(value);
     }
     carryChance(type, inputs, results);

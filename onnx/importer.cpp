@@ -111,29 +111,13 @@ int64_t Importer::opsetOf(std::string_view domain) const {
     return 0;
 }
 
-const Attribute* Importer::resolve(const Attribute& attribute) const {
-    const Frame* frame = frame_;
+const Attribute* Importer::resolve(const Frame* frame, std::string_view name) {
     while (frame && !frame->function) frame = frame->outer;
     if (!frame) return nullptr;
-    const std::string_view name = attribute.reference;
     if (const Attribute* given = frame->call->find(name)) {
         if (given->reference.empty()) return given;
-        // The call is part of a function: the attribute refers to that function's call.
-        const Frame* caller = frame->caller;
-        while (caller && !caller->function) caller = caller->outer;
-        for (const Attribute* at = given; caller && at;) {
-            const Attribute* next = caller->call->find(at->reference);
-            if (!next) {
-                for (const Attribute& one : caller->function->defaults)
-                    if (one.name == at->reference) return &one;
-                return nullptr;
-            }
-            if (next->reference.empty()) return next;
-            at = next;
-            caller = caller->caller;
-            while (caller && !caller->function) caller = caller->outer;
-        }
-        return nullptr;
+        // The call is part of a function: the attribute refers to that function's call, which may leave it out.
+        if (const Attribute* found = resolve(frame->caller, given->reference)) return found;
     }
     for (const Attribute& one : frame->function->defaults)
         if (one.name == name) return &one;
@@ -211,8 +195,8 @@ void Importer::readInputs(const Graph& graph, int strategy) {
 
 void Importer::callFunction(const Function& function, const Node& node, const std::vector<V>& inputs) {
     if (active_.size() >= kMaxCallDepth || std::find(active_.begin(), active_.end(), &function) != active_.end())
-        fail(Status::Cycle, "the function '%s' calls itself", shown(function.name).c_str());
-    active_.push_back(&function);
+        fail(Status::Cycle, "the function '%s' calls itself, or lies in more than %zu calls",
+             shown(function.name).c_str(), kMaxCallDepth);
     const size_t tensors = builder_.scope().tensors.size();
     ++report_.functions;
     Frame frame;
@@ -232,6 +216,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
     frame.readElsewhere.insert(function.outputs.begin(), function.outputs.end());
     Frame* before = frame_;
     frame_ = &frame;
+    active_.push_back(&function);
     try {
         readNodes(function.nodes);
     } catch (...) {

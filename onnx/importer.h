@@ -93,7 +93,8 @@ class Importer {
     // For emit functions:
     ArrayPtr tensor(const TensorData& from) { return reading_.tensor(from); }
     const WriteOptions& writing() const { return options_.write; }
-    const Attribute* resolve(const Attribute& attribute) const;
+    // The attribute to which one in a function's body refers; null: there is none.
+    const Attribute* resolve(const Attribute& attribute) const { return resolve(frame_, attribute.reference); }
     V madeValue(V value);
     // The outputs of a body with these values as formal inputs, built in the present scope.
     std::vector<V> body(const Graph& graph, const std::vector<V>& inputs);
@@ -123,6 +124,7 @@ class Importer {
     // Counts visits of nodes and of their names, also where no operator results. Throws LimitExceeded.
     void spend(uint64_t visits);
     void requireNew(const Node& node) const;
+    static const Attribute* resolve(const Frame* frame, std::string_view name);
     V find(std::string_view name) const;
     // Notes that a name of the file stands for this value, which may be null.
     static V countName(V value);

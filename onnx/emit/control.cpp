@@ -16,14 +16,22 @@ const Graph& bodyOf(Call& c, const char* name) {
     return *found->graph;
 }
 
-Dims joined(const Dims& a, const Dims& b, const Dims& open) {
-    Dims result = a;
-    for (size_t i = 0; i < a.size(); ++i)
-        if (a[i] != b[i]) result[i] = open[i];
+// ---- If ----
+
+// The result of two branches: extents that differ are open.
+Output joined(Call& c, const Value& a, const Value& b) {
+    Output result{a.dims, a.type, a.chance};
+    for (size_t axis = 0; axis < a.rank(); ++axis) {
+        if (a.dims[0][axis] != b.dims[0][axis] || a.dims[1][axis] != b.dims[1][axis]) {
+            const auto open = c.b.openDims({-1});
+            for (size_t p = 0; p < kProbes; ++p) result.dims[p][axis] = open[p][0];
+        } else if (!b.fixed(axis)) {
+            result.chance.resize(a.rank());
+            result.chance[axis] = true;
+        }
+    }
     return result;
 }
-
-// ---- If ----
 
 struct Branch {
     Scope* scope = nullptr;
@@ -70,6 +78,7 @@ void takeBothBranches(Call& c, V condition) {
     const size_t count = c.node.outputs.size();
     condition = scalarOf(c, condition);
     const std::string name = c.b.name();
+    NewScopes made(c.b);
     const Branch yes = readBranch(c, "then_branch"), no = readBranch(c, "else_branch");
     c.b.setName(name);
     wire::IfParamT table;
@@ -77,40 +86,33 @@ void takeBothBranches(Call& c, V condition) {
     table.else_graph = no.scope->name;
     std::vector<V> inputs{condition};
     std::vector<std::vector<std::string>> aliases(1);
+    std::unordered_map<int, size_t> places;  // in `inputs`, by tensor
     for (const Branch* branch : {&yes, &no})
         for (const auto& [outer, inner] : branch->scope->captured) {
-            size_t at = 1;
-            while (at < inputs.size() && inputs[at]->tensor != outer->tensor) ++at;
-            if (at == inputs.size()) {
+            const auto [place, isNew] = places.emplace(outer->tensor, inputs.size());
+            if (isNew) {
                 inputs.push_back(outer);
                 aliases.emplace_back();
             }
-            aliases[at].push_back(branch->scope->tensors[static_cast<size_t>(inner->tensor)]);
+            aliases[place->second].push_back(branch->scope->tensors[static_cast<size_t>(inner->tensor)]);
         }
     for (std::vector<std::string>& list : aliases) table.aliases_inputs.push_back(names(std::move(list)));
     std::vector<Output> results;
     for (size_t i = 0; i < count; ++i) {
         const Value &a = *yes.results[i], &b = *no.results[i];
-        if (a.rank() != b.rank() || a.type != b.type) {
-            yes.scope->name.clear();  // an unnamed scope is not written
-            no.scope->name.clear();
-        }
         if (a.rank() != b.rank()) refuse("its branches give tensors of rank %zu and %zu", a.rank(), b.rank());
         if (a.type != b.type) refuse("its branches give tensors of different types");
-        const std::array<Dims, kProbes> open =
-            a.dims == b.dims ? a.dims : c.b.openDims(std::vector<int64_t>(a.rank(), -1));
-        Output& result = results.emplace_back();
-        result.type = a.type;
-        for (size_t p = 0; p < kProbes; ++p) result.dims[p] = joined(a.dims[p], b.dims[p], open[p]);
+        results.push_back(joined(c, a, b));
         table.aliases_outputs.push_back(names({yes.scope->tensors[static_cast<size_t>(yes.tensors[i])],
                                                no.scope->tensors[static_cast<size_t>(no.tensors[i])]}));
     }
     const std::vector<V> outputs = c.b.given(OpType::If, table, inputs, results);
+    made.keep();
     for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(outputs[i], yes.results[i]->elem));
 }
 
 // A condition over free extents often has a branch for extents of 1, which has another rank or cannot be computed with
-// other numbers. Such a net keeps one branch.
+// other numbers. Where both cannot be kept, the net gets the one that the numbers for free extents take.
 void emitIf(Call& c) {
     V condition = c.in(0);
     if (condition->constant) return takeBranch(c, condition->array().intAt(0) != 0);
@@ -165,7 +167,8 @@ void emitLoop(Call& c) {
             Round round;
             // A condition that is passed on unchanged, or is always true, never ends the loop.
             const bool passedOn =
-                results[0]->constant ? results[0]->array().intAt(0) != 0 : results[0]->tensor == inputs[1]->tensor;
+                results[0]->constant ? results[0]->array().intAt(0) != 0
+                                     : results[0]->scope == inputs[1]->scope && results[0]->tensor == inputs[1]->tensor;
             const bool ends = !always || !passedOn;
             if (ends) round.condition = scalarOf(c, results[0]);
             round.carried.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(count));

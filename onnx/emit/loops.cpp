@@ -37,28 +37,47 @@ LoopResult unrolled(Call& c, V limit, V condition, std::vector<V> carried, const
     return loop;
 }
 
-using LoopDims = std::vector<std::array<Dims, kProbes>>;  // of the carried values
+// The carried values before each round: the extents that a round changes are open, and those that it gives by chance
+// are in doubt.
+using Carried = std::vector<Output>;
 
-// Frees the extents that a round changes. Returns whether there are any.
-bool freeChanging(Call& c, const std::vector<V>& initial, const Round& made, LoopDims& dims) {
+// Opens the extents that a round changes, for the next attempt. Returns whether there are any. Those that were free
+// before the loop get other numbers once: behind it they differ from the extents in front of it.
+bool openChanging(Call& c, const Round& made, bool firstAttempt, Carried& carried) {
     bool changed = false;
-    for (size_t i = 0; i < initial.size(); ++i) {
+    for (size_t i = 0; i < carried.size(); ++i) {
         V value = made.carried.at(i);
+        auto& [dims, type, chance] = carried[i];
         if (value->isSequence) refuse("it carries a sequence");
-        if (value->rank() != dims[i][0].size())
-            refuse("a value that it carries has rank %zu before a round and rank %zu behind it", dims[i][0].size(),
+        if (value->rank() != dims[0].size())
+            refuse("a value that it carries has rank %zu before a round and rank %zu behind it", dims[0].size(),
                    value->rank());
-        if (value->type != initial[i]->type) refuse("a value that it carries changes its type");
+        if (value->type != type) refuse("a value that it carries changes its type");
+        chance.resize(value->rank());
         for (size_t axis = 0; axis < value->rank(); ++axis) {
-            if (value->dims[0][axis] == dims[i][0][axis] && value->dims[1][axis] == dims[i][1][axis]) continue;
-            if (dims[i][0][axis] != dims[i][1][axis]) continue;  // already free
-            const auto open = c.b.openDims({-1});
-            dims[i][0][axis] = open[0][0];
-            dims[i][1][axis] = open[1][0];
+            const bool wasFree = dims[0][axis] != dims[1][axis];
+            if (value->dims[0][axis] == dims[0][axis] && value->dims[1][axis] == dims[1][axis]) {
+                if (wasFree || chance[axis] || value->fixed(axis)) continue;
+                chance[axis] = true;
+            } else {
+                if (wasFree && !firstAttempt) continue;
+                const auto open = c.b.openDims({-1});
+                for (size_t p = 0; p < kProbes; ++p) dims[p][axis] = open[p][0];
+            }
             changed = true;
         }
+        if (std::find(chance.begin(), chance.end(), true) == chance.end()) chance.clear();
     }
     return changed;
+}
+
+// The extents of a list with an element for each round: at most `limit` of them.
+std::array<Dims, kProbes> roundsOf(Call& c, const Value& limit, bool ends) {
+    const auto& [first, second] = limit.content;
+    // Numbers of a run that are equal in both probes may be so by chance.
+    if (ends || !first || !second || (!limit.constant && first->intAt(0) == second->intAt(0)))
+        return c.b.openDims({-1});
+    return {Dims{std::max<int64_t>(first->intAt(0), 0)}, Dims{std::max<int64_t>(second->intAt(0), 0)}};
 }
 
 // The formal inputs of a body.
@@ -87,23 +106,20 @@ std::vector<V> closeBody(Call& c, Scope& scope, const LoopInputs& formal, const 
 
 // Adds the While of a finished body. outer: the values that the body captures.
 LoopResult addWhile(Call& c, const Scope& body, V limit, V condition, const std::vector<V>& initial,
-                    const std::vector<V>& outer, const LoopDims& dims, const Round& made) {
+                    const std::vector<V>& outer, const Carried& carried, const Round& made) {
     wire::WhileParamT table;
     table.body_graph = body.name;
     std::vector<V> inputs{limit, condition};
     inputs.insert(inputs.end(), initial.begin(), initial.end());
     inputs.insert(inputs.end(), outer.begin(), outer.end());
-    std::vector<Output> results;
-    for (size_t i = 0; i < initial.size(); ++i) results.push_back({dims[i], initial[i]->type});
+    std::vector<Output> results = carried;
     for (const V value : outer) results.push_back({value->dims, value->type});
-    const std::array<Dims, kProbes> rounds =
-        limit->constant && !made.condition
-            ? std::array<Dims, kProbes>{Dims{limit->array().intAt(0)}, Dims{limit->array().intAt(0)}}
-            : c.b.openDims({-1});
+    const std::array<Dims, kProbes> rounds = roundsOf(c, *limit, made.condition != nullptr);
     for (const V value : made.scanned) {
-        std::array<Dims, kProbes> stacked = value->dims;
-        for (size_t p = 0; p < kProbes; ++p) stacked[p].insert(stacked[p].begin(), rounds[p][0]);
-        results.push_back({stacked, value->type});
+        Output stack{value->dims, value->type, value->chance};
+        for (size_t p = 0; p < kProbes; ++p) stack.dims[p].insert(stack.dims[p].begin(), rounds[p][0]);
+        if (!stack.chance.empty()) stack.chance.insert(stack.chance.begin(), false);
+        results.push_back(stack);
     }
     const std::vector<V> outputs = c.b.given(OpType::While, table, inputs, results);
     LoopResult loop;
@@ -120,8 +136,8 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
     const std::string name = c.b.name();
     if (std::any_of(initial.begin(), initial.end(), [](const V value) { return value->isSequence; }))
         return unrolled(c, limit, condition, std::move(initial), round);
-    LoopDims dims;
-    for (const V value : initial) dims.push_back(value->dims);
+    Carried carried;
+    for (const V value : initial) carried.push_back({value->dims, value->type, value->chance});
     // Extents that change from round to round are free in the body; each attempt may find more of them.
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
         Inside inside(c.b, c.b.scopeName("body"));
@@ -129,16 +145,17 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
         formal.iteration = c.b.input("iteration", Elem::Int64, {});
         formal.goesOn = c.b.input("condition", Elem::Bool, {});
         for (size_t i = 0; i < initial.size(); ++i)
-            formal.carried.push_back(c.b.input("carried_" + std::to_string(i), initial[i]->elem, dims[i]));
+            formal.carried.push_back(
+                c.b.input("carried_" + std::to_string(i), initial[i]->elem, carried[i].dims, carried[i].chance));
         const Round made = round(formal.iteration, formal.goesOn, formal.carried);
-        if (freeChanging(c, initial, made, dims)) continue;
+        if (openChanging(c, made, attempt == 0, carried)) continue;
         Scope& body = inside.scope();
         c.b.setName(body.name);
         const std::vector<V> outer = closeBody(c, body, formal, made);
         inside.keep();
         c.b.enter(*body.outer);
         c.b.setName(name);
-        return addWhile(c, body, limit, condition, initial, outer, dims, made);
+        return addWhile(c, body, limit, condition, initial, outer, carried, made);
     }
     refuse("the shapes of its carried values still change after %d attempts", kMaxAttempts);
 }

@@ -7,20 +7,34 @@
 
 namespace mnnc::onnx {
 
+// Leaves the scopes that are made while it exists out of the net, unless keep() is called.
+class NewScopes {
+  public:
+    explicit NewScopes(Builder& b) : scopes_(b.scopes()), first_(scopes_.size()) {}
+    NewScopes(const NewScopes&) = delete;
+    NewScopes& operator=(const NewScopes&) = delete;
+    ~NewScopes() {
+        for (; first_ < scopes_.size(); ++first_) scopes_[first_].name.clear();  // an unnamed scope is not written
+    }
+    void keep() { first_ = scopes_.size(); }
+
+  private:
+    std::deque<Scope>& scopes_;
+    size_t first_;
+};
+
 // Enters a new scope, and returns to the outer one at its end.
 class Inside {
   public:
-    Inside(Builder& b, const std::string& name) : b_(b), outer_(b.scope()), scope_(b.newScope(name, &outer_)) {
+    Inside(Builder& b, const std::string& name)
+        : b_(b), outer_(b.scope()), made_(b), scope_(b.newScope(name, &outer_)) {
         b_.enter(scope_);
     }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
-    ~Inside() {
-        b_.enter(outer_);
-        if (!kept_) scope_.name.clear();  // an unnamed scope is not written
-    }
+    ~Inside() { b_.enter(outer_); }
     Scope& keep() {
-        kept_ = true;
+        made_.keep();
         return scope_;
     }
     Scope& scope() { return scope_; }
@@ -28,8 +42,8 @@ class Inside {
   private:
     Builder& b_;
     Scope& outer_;
+    NewScopes made_;
     Scope& scope_;
-    bool kept_ = false;
 };
 
 // The tensor of an output of a body, which an operator of the body must produce.

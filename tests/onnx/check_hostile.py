@@ -76,6 +76,10 @@ def definitions():
     yield "a function with the same input twice", net([call], functions=[twice], domains=["own"]), ["'a' twice"]
     yield "two nodes that make one value", net([onnx.node("Neg", ["x"], ["y"]), relu]), ["'y' is defined twice"]
     yield "a node that makes one value twice", net([onnx.node("Split", ["x"], ["y", "y"], axis=0)], opset=13), ["'y' is defined twice"]
+    twice = onnx.graph([onnx.node("Identity", ["k"], ["m"]), onnx.node("F", ["x", "x"], ["t"], domain="own")],
+                       [onnx.value("i", onnx.INT64, []), onnx.value("k", onnx.BOOL, [])], [onnx.value("m", onnx.BOOL, []), onnx.value("t", onnx.FLOAT, [])])
+    loop = onnx.node("Loop", ["n", ""], ["l"], body=twice)
+    yield "a function with fewer inputs than its call", net([loop, call], [onnx.ints("n", [], [2])], functions=[whole], domains=["own"]), ["has 1 inputs"]
     yield "a node that makes an input", net([onnx.node("Relu", ["x"], ["x"]), relu]), ["'x' is defined twice"]
     weights = [onnx.floats("w", [1], [2])]
     yield "a node that makes an initializer", net([onnx.node("Relu", ["x"], ["w"]), *add("w")], weights), ["'w' is defined twice"]
@@ -105,6 +109,12 @@ def long_searches():
     free = [onnx.value("x", onnx.FLOAT, ["n", 2, 3])]
     squeezes = [small("Squeeze", ["x"], [str(i)]) for i in range(count)]
     yield "many notes", net([*squeezes, unknown], inputs=free, outputs=[onnx.field(1, "1")]), ["no form of it"]
+    last = str(count - 1)
+    reading = onnx.graph([small("Relu", [str(i)], [f"r{i}"]) for i in range(count)], [], [onnx.field(1, f"r{last}")])
+    one = onnx.graph([small("Neg", ["x"], ["n"])], [], [onnx.field(1, "n")])
+    fork = onnx.node("If", ["c"], ["f"], then_branch=reading, else_branch=one)
+    yield "a branch that reads many values", net([*nodes, fork, unknown], inputs=[X, onnx.value("c", onnx.BOOL, [])], outputs=[onnx.field(1, "f")]), \
+        ["no form of it"]
     hidden = onnx.graph([small("Relu", ["x"], [str(i)]) for i in range(count)], [], [onnx.field(1, "1")])
     taken = onnx.graph([small("Relu", ["a"], ["t"])], [], [onnx.field(1, "t")])
     branch = onnx.node("If", ["c"], ["b"], then_branch=taken, else_branch=hidden)

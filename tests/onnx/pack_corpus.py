@@ -19,7 +19,7 @@ import corpus_files
 from cases.attention import attention_cases
 from cases.branches import branch_cases
 from cases.chains import chain_cases, fed_axis_cases, higher_rank_cases, near_cases, rms_cases
-from cases.control import control_cases, unrun_cases
+from cases.control import border_cases, control_cases, unrun_cases
 from cases.exporters import exporter_cases
 from cases.users_files import beside_cases, detector_cases, file_cases, shift_cases
 from cases.free import cut_cases, free_cases, guessed_cases, met_cases
@@ -39,7 +39,8 @@ MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_
           guessed_cases, resize_cases, window_cases, beside_cases, file_cases, detector_cases, branch_cases,
           exporter_cases, learned_cases, higher_rank_cases, moved_cases, met_cases, shared_cases,
           unrun_cases, near_cases, fed_axis_cases, stated_cases,
-          limit_cases, cut_cases, shift_cases, reduction_cases)
+          limit_cases, cut_cases, shift_cases, reduction_cases,
+          border_cases)
 
 
 def unchanged(before, case):

@@ -61,6 +61,12 @@ def main():
     product = [onnx.node("MatMul", ["x", "w"], ["y"])]
     matrix = [((i * 37) % 101 - 50) / 64 for i in range(64 * 32)]
     apart = onnx.tensor("w", [64, 32], onnx.FLOAT, external={"location": "data", "offset": "0"})
+    # A branch with a table, beside one that has no form.
+    taken = onnx.graph([onnx.node("Add", ["x", "t"], ["a"])], [], [onnx.field(1, "a")], [onnx.floats("t", [32, 1, 64], matrix)])
+    other = onnx.graph([onnx.node("NoSuchOperator", ["x"], ["b"])], [], [onnx.field(1, "b")])
+    guarded = [onnx.node("Size", ["x"], ["s"]), onnx.node("Greater", ["s", "zero"], ["c"]),
+               onnx.node("If", ["c"], ["y"], then_branch=taken, else_branch=other)]
+    sums = onnx.value("y", onnx.FLOAT, [32, "n", 64])
     # A model of 200 bytes produces 64 KiB.
     grown = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])]
     one = onnx.value("x", onnx.FLOAT, [1])
@@ -96,6 +102,7 @@ def main():
     data = onnx.model(onnx.graph(coded, [small], [onnx.value("y", onnx.FLOAT, [1, 2, 2, 2])], steps))
     lines.append(f"static const unsigned char coded_model[] = {{{', '.join(map(str, data))}}};")
     for name, nodes, x_, y_, constants in (("matrix_model", product, rows, columns, [onnx.floats("w", [64, 32], matrix)]),
+                                           ("guarded_model", guarded, rows, sums, [onnx.ints("zero", [], [0])]),
                                            ("apart_model", product, rows, columns, [apart]),
                                            ("grown_model", grown, one, columns, [onnx.ints("s", [1], [16384])])):
         data = onnx.model(onnx.graph(nodes, [x_], [y_], constants))

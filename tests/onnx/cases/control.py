@@ -1,8 +1,8 @@
 """Branches, loops and sequences."""
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from cases.packing import floats, own_case
+from cases.packing import case_of, floats, own_case
 
 
 def control_cases():
@@ -81,3 +81,67 @@ def unrun_cases():
     outer = body([node("Loop", ["i", "", "c"], ["c2", "t"], body=inner), node("ReduceSum", ["t", "a"], ["s"], keepdims=0)], real, [3], "c")
     yield own_case("unrun_inside", [node("Loop", ["n", "", "x"], ["f", "y"], body=outer)], {"n": np.array(4), "x": floats(3)}, first,
                    ("f", "y"))
+
+
+def border_cases():
+    """What bodies know about values of the graph around them, and what that graph knows about their results."""
+    node, tensor = helper.make_node, helper.make_tensor_value_info
+    real, whole, true = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+    def branch(result, *nodes):
+        return helper.make_graph(list(nodes), result, [], [tensor(result, real, None)])
+
+    def body(nodes, result, carried="a", more=()):
+        inputs = [tensor("i", whole, []), tensor("k", true, []), tensor(carried, real, None)]
+        return helper.make_graph(list(nodes), "body", inputs, [tensor("m", true, []), tensor(result, real, None), *more])
+
+    # The condition of the rounds is a value of the graph, whose number there is that of the formal condition in the body.
+    for keep in (False, True):
+        rounds = body([node("Identity", ["keep"], ["m"]), node("Add", ["a", "x"], ["b"]), node("Neg", ["b"], ["s"])], "b",
+                      more=[tensor("s", real, None)])
+        yield own_case(f"loop_outer_condition_{keep}".lower(), [node("Loop", ["n", "", "x"], ["f", "y"], body=rounds)],
+                       {"x": floats(2, 3), "keep": np.array(keep)}, {"n": np.array(10)}, ("f", "y"))
+    # An end that lies within the free extent for the numbers that stand for it, and beyond it in a run.
+    c = {"z": np.array([0]), "e": np.array([32]), "one": np.array([1]), "w": np.ones((1, 32), np.float32), "n": np.array(2)}
+    cut = node("Slice", ["x", "z", "e", "one"], ["t"])
+    behind = [node("Shape", ["y"], ["s"]), node("ConstantOfShape", ["s"], ["o"])]
+    yes = branch("t", cut)
+    no = branch("u", node("Neg", ["x"], ["v"]), node("Slice", ["v", "z", "e", "one"], ["u"]))
+    x = {"x": floats(1, 10)}
+    for chosen in (False, True):
+        yield own_case(f"cut_in_branch_{chosen}".lower(), [node("If", ["c"], ["y"], then_branch=yes, else_branch=no), *behind],
+                       {"c": np.array(chosen), **x}, c, ("y", "o"), free={"x": (1,)})
+    goes_on = node("Identity", ["k"], ["m"])
+    extent = [node("Shape", ["a"], ["q"]), node("Cast", ["q"], ["r"], to=1), node("ReduceSum", ["r"], ["h"], keepdims=0)]
+    yield own_case("cut_is_carried", [cut, node("Loop", ["n", "", "t"], ["y"], body=body([goes_on, *extent, node("Add", ["a", "h"], ["b"])], "b")),
+                                      *behind], x, c, ("y", "o"), free={"x": (1,)})
+    yield own_case("cut_by_round", [node("Loop", ["n", "", "w"], ["y", "k2"], body=body([goes_on, cut, *extent, node("Add", ["t", "h"], ["b"])], "b",
+                                                                                        more=[tensor("t", real, None)])),
+                                    *behind, node("Shape", ["k2"], ["p"])], x, c, ("y", "o", "p"), free={"x": (1,)})
+    # Rows of both branches that are equally many for one of two batches.
+    turned = node("Transpose", ["x"], ["t"], perm=[1, 0])
+    yes = branch("u", node("Concat", ["t", "t"], ["u"], axis=1))
+    no = branch("v", node("Concat", ["t", "more"], ["v"], axis=1))
+    yield own_case("branches_meet", [turned, node("If", ["c"], ["y"], then_branch=yes, else_branch=no), *behind],
+                   {"c": np.array(True), "x": floats(5, 4)}, {"more": floats(4, 3)}, ("y", "o"), free={"x": (0,)})
+    # A step that the format has no operator for, over a free length: its rows are as many as those of the input.
+    squares = helper.make_graph([node("Mul", ["e", "e"], ["o"]), node("Add", ["o", "a"], ["b"])], "body",
+                                [tensor("a", real, [3]), tensor("e", real, [3])], [tensor("b", real, [3]), tensor("o", real, [3])])
+    yield own_case("scan_beside_input", [node("Scan", ["a0", "x"], ["f", "t"], num_scan_inputs=1, body=squares), node("Add", ["t", "x"], ["y"])],
+                   {"x": floats(7, 3)}, {"a0": floats(3)}, ("f", "y"), free={"x": (0,)})
+    # A state that starts with a free extent and grows: behind the loop it has another one.
+    grown = body([goes_on, node("Concat", ["a", "w"], ["b"], axis=0)], "b")
+    yield own_case("loop_grows_free", [node("Loop", ["n", "", "x"], ["f"], body=grown), node("Shape", ["f"], ["s"]), node("Shape", ["x"], ["sx"]),
+                                       node("Sub", ["s", "sx"], ["y"])], {"x": floats(3, 32)}, c, ("f", "y"), free={"x": (0,)})
+    # The call in G passes on an attribute that the call of G leaves out, so that F has its own default.
+    outer, inner = node("LeakyRelu", ["p"], ["q"]), node("F", ["p"], ["q"], domain="own")
+    outer.attribute.add(name="alpha", ref_attr_name="slope", type=AttributeProto.FLOAT)
+    inner.attribute.add(name="slope", ref_attr_name="given", type=AttributeProto.FLOAT)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    functions = [helper.make_function("own", "F", ["p"], ["q"], [outer], opsets, attribute_protos=[helper.make_attribute("slope", 0.5)]),
+                 helper.make_function("own", "G", ["p"], ["q"], [inner], opsets, attributes=["given"])]
+    x = floats(2, 5)
+    graph = helper.make_graph([node("G", ["x"], ["y"], domain="own")], "g", [tensor("x", real, [2, 5])], [tensor("y", real, [2, 5])])
+    model = helper.make_model(graph, opset_imports=opsets, functions=functions)
+    model.ir_version = 9
+    yield case_of("own_attribute_of_no_call", model, [("x", x)], [("y", np.where(x < 0, x / 2, x))])
