@@ -83,7 +83,8 @@ V Builder::constant(const ArrayPtr& array, Elem elem, const std::string& name) {
     charge(*array);
     V value = newValue(name);
     value->type = array->type;
-    value->elem = elem;
+    value->fourBits = elem == Elem::Uint4 || elem == Elem::Int4;
+    value->elem = elem == Elem::Uint4 ? Elem::Uint8 : elem == Elem::Int4 ? Elem::Int8 : elem;
     value->dims = {array->dims, array->dims};
     value->content = {array, array};
     value->constant = true;

@@ -30,6 +30,12 @@ std::string nameOf(const Node& node) {
     return shown(node.type);
 }
 
+// The type to which a QuantizeLinear without a zero point quantises, or the attribute of a call that says it.
+std::pair<int64_t, std::string_view> typeOfCodes(const Node& node) {
+    const Attribute* type = node.find("output_dtype");
+    return type ? std::pair(type->i, type->reference) : std::pair<int64_t, std::string_view>();
+}
+
 }  // namespace
 
 Functions functionsOf(const ModelFile& model) {
@@ -129,10 +135,8 @@ void Importer::readInitializers(const Graph& graph) {
         if (tensor.name.empty()) fail(Status::BadFormat, "an initializer has no name");
         if (frame_->names.count(tensor.name))
             fail(Status::BadFormat, "'%s' is defined twice", shown(tensor.name).c_str());
-        Elem elem = tensor.type;
-        if (elem == Elem::Uint4) elem = Elem::Uint8;
-        if (elem == Elem::Int4) elem = Elem::Int8;
-        if (heldAs(elem) == DataType::DT_INVALID || tensor.hasStrings) {
+        const bool fourBits = tensor.type == Elem::Uint4 || tensor.type == Elem::Int4;
+        if ((heldAs(tensor.type) == DataType::DT_INVALID && !fourBits) || tensor.hasStrings) {
             // Its consumers report the failure.
             frame_->names[tensor.name] = builder_.failedValue(shown(tensor.name));
             Node node;
@@ -142,8 +146,7 @@ void Importer::readInitializers(const Graph& graph) {
                     "it holds " + std::string(elemName(tensor.type)) + ", for which the .mnn format has no tensor", 2);
             continue;
         }
-        V value = builder_.constant(reading_.tensor(tensor), elem, shown(tensor.name));
-        value->fourBits = elem != tensor.type;
+        V value = builder_.constant(reading_.tensor(tensor), tensor.type, shown(tensor.name));
         frame_->names[tensor.name] = countName(value);
     }
 }
@@ -356,12 +359,17 @@ void Importer::readNode(const Node& node) {
         if (!output.empty()) frame_->names[output] = builder_.failedValue(shown(output));
 }
 
+// A branch that is taken while converting reads the values of the graphs around it, whose frames know their readers.
 bool Importer::readElsewhere(std::string_view name) const {
-    return frame_ && frame_->readElsewhere.count(name) != 0;
+    for (const Frame* frame = frame_; frame; frame = frame->outer) {
+        if (frame->readElsewhere.count(name)) return true;
+        if (frame->names.count(name)) return false;
+    }
+    return false;
 }
 
-// Notes the values that a node reads other than to quantise them, those that two nodes quantise by different constants,
-// and all that bodies read, because bodies also read values of the graphs around them.
+// Notes the values that a node reads other than to quantise them, those that two nodes quantise by different constants
+// or to different types, and all that bodies read, because bodies also read values of the graphs around them.
 void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
     std::unordered_map<std::string_view, const Node*> quantisers;
     for (const Node& node : nodes) {
@@ -371,8 +379,9 @@ void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
             const std::string_view name = node.inputs[i];
             if (quantises && i == 0) {
                 const Node*& first = quantisers[name];
-                const bool same = !first || std::equal(node.inputs.begin() + 1, node.inputs.end(),
-                                                       first->inputs.begin() + 1, first->inputs.end());
+                const bool same = !first || (std::equal(node.inputs.begin() + 1, node.inputs.end(),
+                                                        first->inputs.begin() + 1, first->inputs.end()) &&
+                                             typeOfCodes(node) == typeOfCodes(*first));
                 if (!same) frame_->readElsewhere.insert(name);
                 first = &node;
             } else {
@@ -380,7 +389,10 @@ void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
             }
         }
         for (const Attribute& attribute : node.attributes)
-            if (attribute.graph) noteReaders(attribute.graph->nodes, true);
+            if (attribute.graph) {
+                noteReaders(attribute.graph->nodes, true);
+                for (const ValueInfo& output : attribute.graph->outputs) frame_->readElsewhere.insert(output.name);
+            }
     }
 }
 

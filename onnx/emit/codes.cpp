@@ -160,6 +160,7 @@ V realOf(Call& c, V codes, V scale, V zero, int64_t axis) {
     if (!result->constant) return result;
     const bool along = scale->rank() == 1;
     if (!hasEightBits(codes->elem) || !scale->constant || (zero && !zero->constant)) return result;
+    if (zero && zero->elementCount() > scale->elementCount()) return result;
     auto kept = std::make_shared<ConstantCodes>();
     kept->codes = made->content[0];
     kept->isUnsigned = codes->elem == Elem::Uint8;

@@ -10,10 +10,7 @@ namespace {
 
 void emitConstant(Call& c) {
     if (const Attribute* value = c.attribute("value"); value && value->tensor) {
-        Elem elem = value->tensor->type;
-        if (elem == Elem::Uint4) elem = Elem::Uint8;
-        if (elem == Elem::Int4) elem = Elem::Int8;
-        c.out(c.b.constant(c.tensor("value"), elem, c.b.name()));
+        c.out(c.b.constant(c.tensor("value"), value->tensor->type, c.b.name()));
     } else if (c.has("value_int")) {
         const int64_t number = c.integer("value_int", 0);
         c.out(c.b.constant(clampedInts({}, {number}), Elem::Int64, c.b.name()));

@@ -1,6 +1,6 @@
 """Nets with quantised values."""
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from cases.packing import codes, floats, own_case
 
@@ -254,3 +254,28 @@ def limit_cases():
                    tolerance=1.05 / 120, plain=True)
     yield own_case("dynamicquantizelinear_zeros", [node("DynamicQuantizeLinear", ["x"], ["y", "s", "z"])], {"x": np.zeros((2, 3), real)},
                    outputs=("y", "s", "z"), free=("x",))
+
+
+def read_cases():
+    """Values that are quantised in a branch that the converter takes, or to two types: others read them whole."""
+    node, tensor = helper.make_node, helper.make_tensor_value_info
+    real, u8, i8 = np.float32, np.uint8, np.int8
+    c = {"s": real(.02), "z": u8(0), "w": floats(4, 3, 3, 3) / 6, "yes": np.array(True)}
+    x = {"x": floats(1, 3, 6, 7)}
+    layer = node("Conv", ["x", "w"], ["v"], pads=[1] * 4)
+    inner = [node("QuantizeLinear", ["v", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["d"])]
+    taken = helper.make_graph(inner, "taken", [], [tensor("d", 1, None)])
+    other = helper.make_graph([node("Neg", ["v"], ["e"])], "other", [], [tensor("e", 1, None)])
+    nodes = [layer, node("If", ["yes"], ["y"], then_branch=taken, else_branch=other), node("Neg", ["v"], ["n"])]
+    yield own_case("quantised_in_branch", nodes, x, c, ("y", "n"), tolerance=.0201 / 5.1, plain=True)
+    nodes = [layer, node("QuantizeLinear", ["v", "s"], ["p"], output_dtype=2), node("QuantizeLinear", ["v", "s"], ["q"], output_dtype=3),
+             node("DequantizeLinear", ["p", "s"], ["y"]), node("DequantizeLinear", ["q", "s"], ["n"])]
+    yield own_case("quantised_to_two_types", nodes, x, c, ("y", "n"), opset=21, tolerance=.0201 / 2, plain=True)
+    # A table of 4 bits from a node, with zero points from an initializer.
+    for kind, lowest in ((TensorProto.UINT4, 0), (TensorProto.INT4, -8)):
+        table = helper.make_tensor("t", kind, [7, 32], codes(i8, 7 * 32) % 16 + lowest)
+        points = helper.make_tensor("z", kind, [7, 2], codes(i8, 14) % 16 + lowest)
+        nodes = [node("Constant", [], ["d"], value=table),
+                 node("GatherBlockQuantized", ["d", "i", "s", "z"], ["y"], domain="com.microsoft", gather_axis=0, quantize_axis=1, block_size=16)]
+        yield own_case(f"table_of_node_{kind}", nodes, {"i": np.array([[0, 6, 3]])}, {"s": np.abs(floats(7, 2)) * .1 + .01, "z": points},
+                       opset=21)
