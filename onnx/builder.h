@@ -224,8 +224,9 @@ class Builder {
     // Finds the extents of an output that depend on contents: the declared shape of the node's output, or its rank.
     // Empty: such an output is an error.
     std::function<bool(size_t output, std::array<Dims, kProbes>& dims)> declared;
-    // Called by a rule before it adds an operator: the first output has these extents, unless the file declares a shape
-    // of that rank. `always`: even then, because it is no output of the node.
+    // Called by a rule before it adds an operator: its first output has these extents, unless the file declares a shape
+    // of that rank. `always`: even then, because it is no output of the node. Holds for the very next operator, so that
+    // those that make its operands are added before.
     void open(std::array<Dims, kProbes> dims, bool always = false) {
         open_ = std::move(dims);
         openAlways_ = always;

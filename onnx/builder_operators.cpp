@@ -286,8 +286,11 @@ std::vector<V> Builder::op(OpType type, const Parameter& parameter, std::vector<
     for (V& value : inputs) value = local(value);
     std::vector<V> results;
     for (size_t i = 0; i < outputs; ++i) results.push_back(newValue(name_));
+    struct Closing {
+        std::optional<std::array<Dims, kProbes>>& open;
+        ~Closing() { open.reset(); }
+    } const closing{open_};  // also where the operator is refused
     const bool folded = fold(type, parameter, inputs, results);
-    open_.reset();
     for (const V value : results) {
         // Integers keep the type that ONNX gives them; the rule of an operator that changes it sets it.
         const Elem like = inputs.empty() ? Elem::Float : inputs[0]->elem;

@@ -218,13 +218,10 @@ void computedDft(Call& c) {
     V wanted = inverse && oneSided ? half : n;
     V used = length ? binary(c, Binary::MINIMUM, wanted, given) : given;
     if (length) {
+        V end = unsqueeze(c, used, {0});
         const auto cut = [&](V value) {
-            wire::StridedSliceParamT table;
-            table.fromType = 1;
-            table.Index = DataType::DT_INT32;
             c.b.openRank(value->rank());
-            return c.b.op(OpType::StridedSlice, table,
-                          {value, c.b.ints({0}), unsqueeze(c, used, {0}), c.b.ints({last - 1}), c.b.ints({1})});
+            return stridedSlice(c, {value, c.b.ints({0}), end, c.b.ints({last - 1}), c.b.ints({1})});
         };
         real = cut(real);
         if (imaginary) imaginary = cut(imaginary);
@@ -313,8 +310,9 @@ void emitStft(Call& c) {
     if (step->rank() > 0) step = reshape(c, step, {});
     if (!window) {
         V length = scalarOf(c, c.in(3));
-        c.b.open(c.b.openList(length));
-        window = c.b.op(OpType::Fill, {}, {unsqueeze(c, length, {0}), c.b.real(1)});
+        V extents = unsqueeze(c, length, {0});
+        if (!length->content[0]) c.b.open(c.b.openList(length), true);
+        window = c.b.op(OpType::Fill, {}, {extents, c.b.real(1)});
     }
     wire::StftParamT table;
     table.abs = c.integer("onesided", 1) != 0;

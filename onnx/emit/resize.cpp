@@ -190,8 +190,9 @@ V interp(Call& c, const Resizing& how, V x) {
                                                    : wire::CoordinateTransformationMode::PytorchHalfPixels;
     table.alignCorners = how.transform == "align_corners";
     table.halfPixelCenters = how.transform == "half_pixel";
+    V list = wholeList(c, how, x);
     c.b.openRank(x->rank());
-    return c.b.op(OpType::Interp, table, {x, wholeList(c, how, x)});
+    return c.b.op(OpType::Interp, table, {x, list});
 }
 
 // ---- The forms ----

@@ -104,11 +104,11 @@ void emitCenterCropPad(Call& c) {
         pads.insert(pads.end(), {before, sub(c, lack, before)});
     }
     const Elem elem = x->elem;
+    V first = concat(c, begins, 0), last = concat(c, ends, 0), around = concat(c, pads, 0);
     c.b.openRank(x->rank());
-    x = stridedSlice(c, {x, concat(c, begins, 0), concat(c, ends, 0), c.b.ints(allAxes(x->rank()))});
-    wire::PadParamT pad;
+    x = stridedSlice(c, {x, first, last, c.b.ints(allAxes(x->rank()))});
     c.b.openRank(x->rank());
-    c.out(c.b.alias(c.b.op(OpType::Padding, pad, {x, concat(c, pads, 0), c.b.number(0, *x)}), elem));
+    c.out(c.b.alias(c.b.op(OpType::Padding, wire::PadParamT(), {x, around, c.b.number(0, *x)}), elem));
 }
 
 void emitCol2Im(Call& c) {
@@ -161,8 +161,9 @@ void emitMaxUnpool(Call& c) {
                 pairs.push_back(c.b.ints({0}));
                 pairs.push_back(sliceAxis(c, missing, 0, static_cast<int64_t>(i), static_cast<int64_t>(i) + 1));
             }
+            V around = concat(c, pairs, 0);
             c.b.openRank(rank);
-            result = c.b.op(OpType::Padding, wire::PadParamT(), {result, concat(c, pairs, 0), c.b.real(0)});
+            result = c.b.op(OpType::Padding, wire::PadParamT(), {result, around, c.b.real(0)});
         } else {
             std::vector<int64_t> before(rank, 0), after = shape->array().list();
             for (size_t i = 0; i < rank; ++i) after.at(i) -= plain[i];

@@ -1,6 +1,6 @@
 """Operators of onnx, and of com.microsoft."""
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from cases.packing import RANDOM, floats, own_case
 
@@ -132,3 +132,22 @@ def reduction_cases():
     for free in ({}, {"a": (0,)}):
         yield own_case(f"noop_of_fed_axes{'_free' if free else ''}", [helper.make_node("ReduceSum", ["x", "a"], ["y"], noop_with_empty_axes=1)],
                        {"x": floats(2, 3, 4), "a": np.array([1])}, free=free)
+
+
+def operand_cases():
+    """Operators whose operands are computed from what a run feeds, beside a result whose shape is open."""
+    node = helper.make_node
+    signal = {"x": floats(1, 8, 1)}
+    for length in (6, 8):
+        yield own_case(f"dft_fed_length_{length}", [node("DFT", ["x", "n"], ["t"], axis=1), node("Neg", ["t"], ["y"])],
+                       {**signal, "n": np.array(length)}, opset=17, declared={"y": [1, "m", 2]})
+    yield own_case("stft_fed_length", [node("STFT", ["x", "two", "", "n"], ["t"]), node("Neg", ["t"], ["y"])],
+                   {"x": floats(1, 16), "n": np.array(4)}, {"two": np.array(2)}, opset=17)
+    picture = {"x": floats(1, 2, 6, 7)}
+    yield own_case("crop_fed_shape", [node("CenterCropPad", ["x", "s"], ["t"], axes=[2, 3]), node("Neg", ["t"], ["y"])],
+                   {**picture, "s": np.array([4, 9])})
+    yield own_case("resize_fed_sizes_of_axes", [node("Resize", ["x", "", "", "s"], ["t"], mode="linear", axes=[2, 3]), node("Neg", ["t"], ["y"])],
+                   {**picture, "s": np.array([9, 4])})
+    pool = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    yield own_case("unpool_fed_shape", [node("MaxPool", ["x"], ["p", "i"], **pool), node("MaxUnpool", ["p", "i", "s"], ["t"], **pool),
+                                        node("Neg", ["t"], ["y"])], {"x": floats(1, 1, 4, 4), "s": np.array([1, 1, 5, 4])})
