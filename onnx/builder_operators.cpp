@@ -40,9 +40,11 @@ bool takesClamped(OpType type, const Parameter& parameter) {
             return isComparison(code) || code == Binary::MINIMUM || code == Binary::MAXIMUM;
         }
         case OpType::Cast:
-            return parameter.value.AsCastParam()->dstT != DataType::DT_FLOAT;
+            return parameter.value.AsCastParam()->dstT == DataType::DT_INT32 ||
+                   parameter.value.AsCastParam()->dstT == DataType::DT_BOOL;
         case OpType::BroadcastTo:
         case OpType::Concat:
+        case OpType::Fill:
         case OpType::Flatten:
         case OpType::GatherV2:
         case OpType::Identity:

@@ -115,7 +115,8 @@ Term multiply(Call& c, const Term& a, const Term& b, const std::string& kept) {
         parts.push_back(product(n + first, second));
         return reshapeTo(c, value, concat(c, parts, 0));
     };
-    V product = matmul(c, joined(x, l, k), joined(y, k, r));
+    const auto real = [&](V value) { return castTo(c, value, Elem::Float); };
+    V product = castTo(c, matmul(c, real(joined(x, l, k)), real(joined(y, k, r))), x->elem);
     std::vector<V> shape;
     if (n > 0) shape.push_back(shapeOf(c, product, 0, n));
     if (l > 0) shape.push_back(leftShape);
@@ -143,9 +144,9 @@ void emitEinsum(Call& c) {
         if (has(lists[i], '.'))
             dots = std::max(dots, c.in(i)->rank() + 3 - std::min(c.in(i)->rank() + 3, lists[i].size()));
     std::vector<Term> terms;
-    const Elem elem = c.in(0)->elem;
+    const Elem elem = c.in(0)->elem, held = heldAs(elem) == DataType::DT_INT32 ? elem : Elem::Float;
     for (size_t i = 0; i < lists.size(); ++i) {
-        Term term{castTo(c, c.in(i), Elem::Float), expand(lists[i], c.in(i)->rank(), dots)};
+        Term term{castTo(c, c.in(i), held), expand(lists[i], c.in(i)->rank(), dots)};
         if (term.labels.size() != term.value->rank())
             fail(Status::BadFormat, "the term '%s' does not fit an input of rank %zu", lists[i].c_str(),
                  term.value->rank());
@@ -156,7 +157,7 @@ void emitEinsum(Call& c) {
         out = expand(equation.substr(arrow + 2),
                      dots + equation.size() - arrow - 2 - (has(equation.substr(arrow), '.') ? 3 : 0), dots);
     } else {
-        // All labels that occur once, in their order; those of an ellipsis come first.
+        // All labels that occur once, in the order of their codes; those of an ellipsis come first.
         std::map<char, int> counts;
         for (const std::string& list : lists)
             for (const char letter : list)
@@ -326,7 +327,8 @@ void emitStft(Call& c) {
 constexpr Entry kAlgebraEntries[] = {
     {"DFT", 17, kNewest, emitDft, "MatMul, BinaryOp, Concat; with Range and UnaryOp where an axis or a length is fed",
      "Tables of more than 2^24 numbers."},
-    {"Einsum", 12, kNewest, emitEinsum, "MatMul, Permute, Reshape, Reduction, BinaryOp"},
+    {"Einsum", 12, kNewest, emitEinsum, "MatMul, Permute, Reshape, Reduction, BinaryOp",
+     "Integers are multiplied as floats where products are summed: exact below 2^24."},
     {"STFT", 17, kNewest, emitStft, "Stft", ""},
 };
 extern constinit const Family algebraFamily = kAlgebraEntries;

@@ -19,7 +19,10 @@ V likelihoodLoss(Call& c, V logs, V target, V weight) {
     V taken = c.b.op(OpType::GatherElements, {}, {logs, places, c.b.scalar(1)});
     V loss = unary(c, Unary::NEG, squeeze(c, taken, {1}));
     V counts = weight ? gatherAxis(c, weight, target, 0) : nullptr;
-    if (ignored) counts = select(c, ignored, c.b.real(0), counts ? counts : c.b.real(1));
+    if (ignored) {
+        loss = select(c, ignored, c.b.real(0), loss);  // it may be infinite
+        counts = select(c, ignored, c.b.real(0), counts ? counts : c.b.real(1));
+    }
     if (counts) loss = mul(c, loss, counts);
     const std::vector<int64_t> all = allAxes(loss->rank());
     if (reduction == "none") return loss;

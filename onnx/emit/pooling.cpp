@@ -142,11 +142,14 @@ void emitAveragePool(Call& c) {
 V positions(Call& c, V x, V inPlane, bool columnsFirst) {
     V channels = extentOf(c, x, 1), plane = extentOf(c, x, 2);
     for (int64_t axis = 3; axis < static_cast<int64_t>(x->rank()); ++axis) plane = mul(c, plane, extentOf(c, x, axis));
-    if (columnsFirst && x->rank() == 4) {
-        V width = extentOf(c, x, 3);
-        V row = div(c, inPlane, width);
-        V column = sub(c, inPlane, mul(c, row, width));
-        inPlane = add(c, mul(c, column, extentOf(c, x, 2)), row);
+    if (columnsFirst && x->rank() > 3) {
+        V rest = inPlane;
+        inPlane = c.b.scalar(0);
+        for (int64_t axis = static_cast<int64_t>(x->rank()) - 1; axis >= 2; --axis) {
+            V extent = extentOf(c, x, axis), before = div(c, rest, extent);
+            inPlane = add(c, mul(c, inPlane, extent), sub(c, rest, mul(c, before, extent)));
+            rest = before;
+        }
     }
     V image = mul(c, unsqueeze(c, rangeTo(c, extentOf(c, x, 0)), {1}), channels);
     V first = mul(c, add(c, image, rangeTo(c, channels)), plane);  // of each plane

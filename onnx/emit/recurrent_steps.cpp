@@ -12,8 +12,8 @@ V activated(Call& c, const Activation& activation, V x) {
     if (name == "Affine") return add(c, scaled(x, activation.alpha), c.b.real(activation.beta));
     if (name == "ScaledTanh") return scaled(unary(c, Unary::TANH, scaled(x, activation.beta)), activation.alpha);
     Node node;
-    if (activation.alpha != 0) addAttribute(node, "alpha").f = activation.alpha;
-    if (activation.beta != 0) addAttribute(node, "beta").f = activation.beta;
+    addAttribute(node, "alpha").f = activation.alpha;
+    addAttribute(node, "beta").f = activation.beta;
     return byRule(c, name, node, {x});
 }
 

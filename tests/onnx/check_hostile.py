@@ -157,7 +157,7 @@ def wrong_forms():
     wide = [onnx.ints("p", [1], [2 ** 40]), onnx.ints("q", [1], [2 ** 40 - 5]), onnx.ints("n", [], [0]), onnx.ints("l", [], [2 ** 40]),
             onnx.ints("d", [], [2 ** 38])]
     for name, node in (("a difference", onnx.node("Sub", ["p", "q"], ["r"])), ("a list", onnx.node("Range", ["n", "l", "d"], ["r"])),
-                       ("a float", onnx.node("Identity", ["p"], ["r"]))):
+                       ("a float", onnx.node("Identity", ["p"], ["r"])), ("a code", onnx.node("Cast", ["p"], ["r"], to=2))):
         yield f"{name} of numbers beyond 32 bits", net([node, onnx.node("Cast", ["r"], ["y"], to=1)], wide), ["beyond 32 bits"]
 
 

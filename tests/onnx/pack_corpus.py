@@ -27,7 +27,7 @@ from cases.layers import deformable_cases, layer_cases
 from cases.learned import learned_cases
 from cases.nets import whole_net_cases
 from cases.node_tests import freed_node_tests, node_tests
-from cases.operators import operand_cases, operator_cases, reduction_cases, resize_cases
+from cases.operators import exact_cases, operand_cases, operator_cases, reduction_cases, resize_cases
 from cases.optimised import optimised_cases
 from cases.quantised import limit_cases, moved_cases, quantised_cases, read_cases, rounded_cases, shared_cases, stated_cases
 from cases.recurrent import recurrent_cases, stepwise_cases
@@ -40,7 +40,7 @@ MAKERS = (node_tests, operator_cases, control_cases, quantised_cases, attention_
           exporter_cases, learned_cases, higher_rank_cases, moved_cases, met_cases, shared_cases,
           unrun_cases, near_cases, fed_axis_cases, stated_cases,
           limit_cases, cut_cases, shift_cases, reduction_cases,
-          border_cases, read_cases, operand_cases)
+          border_cases, read_cases, operand_cases, exact_cases)
 
 
 def unchanged(before, case):

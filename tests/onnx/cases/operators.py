@@ -151,3 +151,30 @@ def operand_cases():
     pool = {"kernel_shape": [2, 2], "strides": [2, 2]}
     yield own_case("unpool_fed_shape", [node("MaxPool", ["x"], ["p", "i"], **pool), node("MaxUnpool", ["p", "i", "s"], ["t"], **pool),
                                         node("Neg", ["t"], ["y"])], {"x": floats(1, 1, 4, 4), "s": np.array([1, 1, 5, 4])})
+
+
+def exact_cases():
+    """Products and sums of integers above 2^24; numbers above 2^31 that are only moved; parameters that are 0."""
+    node = helper.make_node
+    large = np.array([[16777217, 3, -16777219], [5, 33554433, 7]])
+    for kind in (np.int32, np.int64):
+        name = np.dtype(kind).name
+        yield own_case(f"einsum_turns_{name}", [node("Einsum", ["x"], ["y"], equation="ij->ji")], {"x": large.astype(kind)}, free=("x",))
+        yield own_case(f"einsum_outer_{name}", [node("Einsum", ["a", "x"], ["y"], equation="i,ij->ij")],
+                       {"x": large.astype(kind), "a": np.array([1, -1], kind)}, free=("x",))
+        yield own_case(f"einsum_products_{name}", [node("Einsum", ["x", "b"], ["y"], equation="ij,jk->ik")],
+                       {"x": large.astype(kind) % 100, "b": np.arange(6).reshape(3, 2).astype(kind)}, free=("x",))
+    yield own_case("most_of_shape", [node("ConstantOfShape", ["s"], ["m"], value=numpy_helper.from_array(np.array([2 ** 63 - 1]))),
+                                     node("Min", ["w", "m"], ["l"]), node("Add", ["x", "l"], ["y"])],
+                   {"x": np.array([1, -2, 3])}, {"s": np.array([3]), "w": np.array([4, 5, -6])})
+    for activation, more in (("ThresholdedRelu", {"activation_alpha": [0.0]}), ("LeakyRelu", {"activation_alpha": [0.0]}),
+                             ("HardSigmoid", {"activation_alpha": [0.25], "activation_beta": [0.0]}), ("Elu", {"activation_alpha": [0.0]})):
+        layer = node("RNN", ["x", "W", "R"], ["y"], hidden_size=3, activations=[activation], **more)
+        yield own_case(f"rnn_{activation.lower()}_of_0", [layer], {"x": floats(4, 2, 5)}, {"W": floats(1, 3, 5), "R": floats(1, 3, 3)})
+    volume = {"x": floats(2, 3, 4, 5, 6)}
+    yield own_case("maxima_places_3d_1", [node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2] * 3, strides=[2] * 3, storage_order=1)],
+                   volume, outputs=("y", "i"))
+    scores = np.log(np.array([[0, .4, .6], [.2, .3, .5]], np.float32), where=np.array([[False, True, True], [True] * 3]),
+                    out=np.full((2, 3), -np.inf, np.float32))
+    yield own_case("loss_of_ignored", [node("NegativeLogLikelihoodLoss", ["x", "t"], ["y"], ignore_index=-100)],
+                   {"x": scores, "t": np.array([-100, 2])})
