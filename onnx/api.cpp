@@ -6,6 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "base/boundary.h"
 #include "base/os/files.h"
@@ -169,17 +172,35 @@ class MappedFile {
 
 // ---- Files ----
 
-void save(const char* path, const void* data, size_t size) {
-    const std::string beside = std::string(path) + ".part";
-    std::FILE* file = os::openStream(beside.c_str(), "wb");
-    if (!file) failFile(Status::FileWriteFailed, beside.c_str(), "written", os::lastError());
-    const bool written = std::fwrite(data, 1, size, file) == size;
-    const bool closed = std::fclose(file) == 0;
-    if (written && closed && os::renameFile(beside.c_str(), path)) return;
-    const int reason = os::lastError();
-    os::removeFile(beside.c_str());
-    failFile(Status::FileWriteFailed, path, "written", reason);
-}
+// A file that is written beside its place, and moved there once all files are complete.
+class PartFile {
+  public:
+    PartFile(std::string path, const void* data, size_t size) : path_(std::move(path)), beside_(path_ + ".part") {
+        std::FILE* file = os::openStream(beside_.c_str(), "wb");
+        if (!file) failFile(Status::FileWriteFailed, beside_.c_str(), "written", os::lastError());
+        const bool written = std::fwrite(data, 1, size, file) == size;
+        if (std::fclose(file) != 0 || !written) giveUp();
+    }
+    PartFile(const PartFile&) = delete;
+    PartFile& operator=(const PartFile&) = delete;
+    ~PartFile() {
+        if (!moved_) os::removeFile(beside_.c_str());
+    }
+    void move() {
+        if (!os::renameFile(beside_.c_str(), path_.c_str())) giveUp();
+        moved_ = true;
+    }
+
+  private:
+    [[noreturn]] void giveUp() {
+        const int reason = os::lastError();
+        os::removeFile(beside_.c_str());
+        failFile(Status::FileWriteFailed, path_.c_str(), "written", reason);
+    }
+
+    std::string path_, beside_;
+    bool moved_ = false;
+};
 
 const Converted& complete(const Converted& result) {
     if (result.report.problems.empty()) return result;
@@ -299,9 +320,12 @@ mnn_status mnn_onnx_result_save(const mnn_onnx_result_t* result, const char* pat
         const auto converted = results().get(result);
         required(path, "path");
         const Converted& whole = complete(*converted);
+        std::optional<PartFile> weights;
         if (!whole.net.weights.empty())
-            save((std::string(path) + ".weight").c_str(), whole.net.weights.data(), whole.net.weights.size());
-        save(path, whole.net.net.data(), whole.net.net.size());
+            weights.emplace(std::string(path) + ".weight", whole.net.weights.data(), whole.net.weights.size());
+        PartFile net(path, whole.net.net.data(), whole.net.net.size());
+        if (weights) weights->move();
+        net.move();
     });
 }
 

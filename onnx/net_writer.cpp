@@ -32,10 +32,10 @@ constexpr size_t kFewCodes = 1024;
 constexpr size_t kFewBytes = 4096;
 
 uint16_t halfOf(float value) {
-    return floatToHalf(std::clamp(value, -65504.0f, 65504.0f));
+    return floatToHalf(std::isinf(value) ? value : std::clamp(value, -65504.0f, 65504.0f));
 }
 
-// The bytes of the arrays as floats; for convolutions in the form that the options request.
+// The bytes of the arrays, in the form that the options request.
 size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
     const size_t bits = options.weights == Weights::Float  ? 32
                         : options.weights == Weights::Half ? 16
@@ -45,10 +45,15 @@ size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
     for (const Scope& scope : builder.scopes())
         for (const Operator& one : scope.operators) {
             if (one.constant) {
-                sum += one.constant->byteSize() / (options.weights == Weights::Float ? 1 : 2);
+                const bool halves = options.weights != Weights::Float && one.constant->type == DataType::DT_FLOAT;
+                sum += one.constant->byteSize() / (halves ? 2 : 1);
             } else if (const wire::Convolution2DT* table = one.op.main.AsConvolution2D()) {
-                sum += (table->weight.size() + (one.weights ? one.weights->floatCount() : 0)) * bits / 8;
-                if (table->quanParameter) sum += table->quanParameter->buffer.size();
+                const size_t count = table->weight.size() + (one.weights ? one.weights->floatCount() : 0);
+                sum += count * bits / 8 + table->bias.size() * sizeof(float);
+                // Each block has a scale and a minimum.
+                if (bits < 16 && options.block) sum += count / options.block * 2 * sizeof(float);
+                if (const wire::IDSTQuanT* codes = table->quanParameter.get())
+                    sum += codes->buffer.size() + codes->alpha.size() * sizeof(float);
             }
         }
     return sum;
@@ -101,6 +106,7 @@ class Writer {
     std::vector<uint8_t> weights_;
     std::unordered_map<const Scope*, std::map<int, Steps>> steps_;  // by tensor
     size_t wholeRows_ = 0;                                          // layers whose rows are not a multiple of the block
+    size_t uncoded_ = 0;                                            // layers whose weights have no codes
     // Layers that apply the same weights, such as heads over maps of several sizes, have one table if all other content
     // is equal, too.
     struct Sharing {
@@ -241,7 +247,10 @@ void Writer::storeWeights(wire::OpT& op) {
     const bool coded = options_.weights == Weights::Int8 || options_.weights == Weights::Int4;
     const bool rows = op.type == OpType::Convolution || op.type == OpType::ConvolutionDepthwise;
     const size_t count = table->weight.size();
-    if (coded && rows && count >= kFewCodes && table->common->outputCount > 0) {
+    const bool wants = coded && rows && count >= kFewCodes && table->common->outputCount > 0;
+    const bool has = wants && hasCodes(table->weight);
+    uncoded_ += wants && !has ? 1 : 0;
+    if (has) {
         const auto channels = static_cast<size_t>(table->common->outputCount);
         const size_t kernel = static_cast<size_t>(table->common->kernelX) * static_cast<size_t>(table->common->kernelY);
         const size_t inputs = count / channels / std::max<size_t>(kernel, 1);
@@ -375,6 +384,9 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
     if (wholeRows_)
         notes_.push_back(std::to_string(wholeRows_) + " layers have one scale for each row, because blocks of " +
                          std::to_string(options_.block) + " do not divide their rows.");
+    if (uncoded_)
+        notes_.push_back(std::to_string(uncoded_) +
+                         " layers have halves in place of codes, because some weights are not finite or too large.");
     if (!weights_.empty()) notes_.push_back(std::to_string(weights_.size()) + " bytes of weights lie beside the net.");
     return {to_.Release(), std::move(weights_)};
 }

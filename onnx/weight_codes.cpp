@@ -3,12 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mnnc::onnx {
 
+bool hasCodes(std::span<const float> weights) {
+    constexpr float kMost = std::numeric_limits<float>::max() / 2;
+    return std::all_of(weights.begin(), weights.end(), [](float weight) { return std::abs(weight) <= kMost; });
+}
+
 WeightCodes encode(std::span<const float> weights, size_t rows, int bits) {
-    // A smaller range counts as a single value.
-    constexpr float kNoRange = 1e-6f;
+    // A row with a smaller step counts as a single value.
+    constexpr float kNoStep = std::numeric_limits<float>::min();
     WeightCodes result;
     result.bits = bits;
     result.rows = rows;
@@ -20,9 +26,9 @@ WeightCodes encode(std::span<const float> weights, size_t rows, int bits) {
         const auto [low, high] = std::minmax_element(row.begin(), row.end());
         const float scale = (*high - *low) / static_cast<float>(largest - smallest);
         result.lows.push_back(*low);
-        result.scales.push_back(scale > kNoRange ? scale : 0.0f);
+        result.scales.push_back(scale >= kNoStep ? scale : 0.0f);
         for (size_t i = 0; i < row.size(); ++i) {
-            const float steps = scale > kNoRange ? std::nearbyint((row[i] - *low) / scale) : 0.0f;
+            const float steps = scale >= kNoStep ? std::nearbyint((row[i] - *low) / scale) : 0.0f;
             result.codes[r * result.columns + i] =
                 static_cast<int8_t>(std::clamp(static_cast<int>(steps) + smallest, smallest, largest));
         }

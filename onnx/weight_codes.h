@@ -24,7 +24,11 @@ struct WeightCodes {
     int smallest() const { return -(1 << (bits - 1)); }
 };
 
-// Returns the nearest codes of weights; scale and minimum of a row follow from its range.
+// Returns whether codes can stand for the weights: those that are not finite have none, and the difference of any two
+// has to be a float.
+bool hasCodes(std::span<const float> weights);
+
+// Returns the nearest codes of weights that have codes; scale and minimum of a row follow from its range.
 WeightCodes encode(std::span<const float> weights, size_t rows, int bits);
 
 // The table of a convolution with these codes.

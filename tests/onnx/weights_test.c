@@ -1,7 +1,9 @@
 /* The forms of weights: shared ones, halves and codes, files beside the model. */
 #include "checks.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Converts heads_model with these outputs and options and checks their values. */
@@ -143,12 +145,55 @@ static void weights_have_the_wanted_form(void** state) {
         }
 }
 
+/* Converts a product of ones with a matrix whose weights become codes, and computes it. */
+static mnn_onnx_result_t* coded_products(const void* model, size_t size, float sums[32]) {
+    mnn_onnx_options_t options = defaults();
+    options.weights = MNN_ONNX_WEIGHTS_INT8;
+    mnn_onnx_result_t* result = NULL;
+    assert_ok(mnn_onnx_convert_memory(model, size, &options, &result));
+    const void* data = NULL;
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    mnn_interpreter_t* net = NULL;
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    products(net, sums);
+    mnn_interpreter_destroy(&net);
+    return result;
+}
+
+static void codes_keep_small_weights_and_leave_infinite_ones(void** state) {
+    (void)state;
+    float sums[32], others[32];
+    mnn_onnx_result_t* result = coded_products(faint_model, sizeof faint_model, sums);
+    mnn_onnx_result_destroy(&result);
+    result = coded_products(endless_model, sizeof endless_model, others);
+    const char* note = NULL;
+    assert_ok(mnn_onnx_result_note(result, 0, &note));
+    assert_non_null(strstr(note, "1 layers have halves in place of codes"));
+    mnn_onnx_result_destroy(&result);
+    for (int n = 0; n < 32; n++) {
+        float wanted = 0;
+        for (int k = 0; k < 64; k++) wanted += element(k * 32 + n);
+        assert_float_equal(sums[n] * (1 << 20), wanted, 64 * 0.5f / 255 * 1.6f);
+        if (n == 0)
+            assert_true(isinf(others[n]));
+        else
+            assert_float_equal(others[n], wanted, 64 * 1e-3f);
+    }
+}
+
 static void weights_beside_are_saved_and_found(void** state) {
     (void)state;
     mnn_onnx_options_t options = defaults();
     options.weights_beside = 1;
     mnn_onnx_result_t* result = NULL;
     assert_ok(mnn_onnx_convert_memory(matrix_model, sizeof matrix_model, &options, &result));
+    /* Where the net cannot be written, the weights do not get their place either. */
+    assert_int_equal(mkdir("onnx_test_beside.mnn.part", 0700), 0);
+    assert_fails(mnn_onnx_result_save(result, "onnx_test_beside.mnn"), MNN_ERROR_FILE_WRITE_FAILED,
+                 "onnx_test_beside.mnn.part");
+    assert_int_equal(rmdir("onnx_test_beside.mnn.part"), 0);
+    assert_int_not_equal(access("onnx_test_beside.mnn.weight", F_OK), 0);
+    assert_int_not_equal(access("onnx_test_beside.mnn.weight.part", F_OK), 0);
     assert_ok(mnn_onnx_result_save(result, "onnx_test_beside.mnn"));
     mnn_onnx_result_destroy(&result);
     mnn_interpreter_t* net = NULL;
@@ -202,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_with_the_same_weights_share_them),
         cmocka_unit_test(weights_have_the_wanted_form),
+        cmocka_unit_test(codes_keep_small_weights_and_leave_infinite_ones),
         cmocka_unit_test(weights_beside_are_saved_and_found),
         cmocka_unit_test(links_are_followed_where_it_is_asked_for),
     };

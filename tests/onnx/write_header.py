@@ -103,6 +103,8 @@ def main():
     lines.append(f"static const unsigned char coded_model[] = {{{', '.join(map(str, data))}}};")
     for name, nodes, x_, y_, constants in (("matrix_model", product, rows, columns, [onnx.floats("w", [64, 32], matrix)]),
                                            ("guarded_model", guarded, rows, sums, [onnx.ints("zero", [], [0])]),
+                                           ("faint_model", product, rows, columns, [onnx.floats("w", [64, 32], [one / 2 ** 20 for one in matrix])]),
+                                           ("endless_model", product, rows, columns, [onnx.floats("w", [64, 32], [float("inf"), *matrix[1:]])]),
                                            ("apart_model", product, rows, columns, [apart]),
                                            ("grown_model", grown, one, columns, [onnx.ints("s", [1], [16384])])):
         data = onnx.model(onnx.graph(nodes, [x_], [y_], constants))
