@@ -168,6 +168,7 @@ std::string Builder::freeName(const std::string& wished) {
 }
 
 void Builder::addTensor(V value) {
+    if (value->dims[0] != value->dims[1]) probes = 2;
     value->tensor = static_cast<int>(scope_->tensors.size());
     scope_->tensors.push_back(value->name);
     scope_->values.push_back(value);
@@ -341,7 +342,6 @@ std::array<Dims, kProbes> Builder::openDims(const std::vector<int64_t>& dims) {
         if (dims[i] >= 0) continue;
         result[0][i] = 5 + opened_ % 3;
         result[1][i] = 11 + opened_ % 3;
-        probes = 2;
         ++opened_;
     }
     return result;

@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kMaxFollowed = 4096;
 // A constant result with more elements than this is folded only where its inputs have at least a quarter as many.
 constexpr int64_t kMaxGrown = 65536;
+// Operators over more bytes are not folded: the net that computes them would exceed the format's 2 GiB.
+constexpr uint64_t kMaxFolded = uint64_t{2000} << 20;
 
 bool isRandom(OpType type) {
     return type == OpType::RandomUniform || type == OpType::RandomNormal;
@@ -160,8 +162,10 @@ Builder::Evaluation Builder::evaluationOf(OpType type, const Parameter& paramete
     Evaluation how;
     bool allKnown = true;
     int64_t elements = 0;
+    uint64_t bytes = 0;
     for (const V value : inputs) {
         how.allConstant = how.allConstant && value->constant;
+        bytes += value->constant ? value->array().byteSize() : 0;
         for (int p = 0; p < probes; ++p)
             allKnown = allKnown && value->content[p] && (value->constant || value->content[p]->count() <= kMaxFollowed);
         how.clamped = how.clamped || (value->content[0] && value->content[0]->saturated);
@@ -171,7 +175,8 @@ Builder::Evaluation Builder::evaluationOf(OpType type, const Parameter& paramete
     }
     how.maxElements = how.allConstant ? std::max(kMaxGrown, 4 * elements) : kMaxFollowed;
     // An operator that is not folded refuses clamped constants when it is written.
-    how.computes = allKnown && !isRandom(type) && !inputs.empty() && (!how.clamped || takesClamped(type, parameter));
+    how.computes = allKnown && !isRandom(type) && !inputs.empty() && bytes <= kMaxFolded &&
+                   (!how.clamped || takesClamped(type, parameter));
     return how;
 }
 

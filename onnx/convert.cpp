@@ -43,7 +43,7 @@ std::unique_ptr<Importer> readModel(Reading& reading) {
         chances = chances || importer->builder().chances > 0;
         if (!best || importer->report().problems.size() < best->report().problems.size()) best = std::move(importer);
         if (!free || best->report().problems.empty()) break;
-        // With extents that only contents leave open, all strategies use the same numbers, except the last one.
+        // With extents that only contents leave open, strategies use the same numbers: the last two alone differ.
         if (!best->hasFreeInputs()) strategy = std::max(strategy, kLenientStrategy - 1);
     }
     return best;

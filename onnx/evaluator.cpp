@@ -235,7 +235,7 @@ std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUn
     std::string key;
     if (net.size() <= kMaxCachedNet) {
         key.assign(net.begin(), net.end());
-        key += maxElements < 0 ? 'n' : 'y';
+        key += std::to_string(maxElements);
         if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
     }
     std::vector<Result> results = ask(net, inputs, outputs, maxElements, maxGuessed, maxFolded, cancel_);

@@ -47,7 +47,7 @@ class Folding {
         return !steps || steps == scope_.values[at(result)]->steps;
     }
 
-    // made: the convolution; last: the operator that produces the clamped tensor.
+    // made: the convolution; last: the operator whose result the activation reads.
     template <typename Table>
     void cutWith(size_t i, const wire::OpT& made, wire::OpT& last, Table* table) {
         const wire::OpT& cut = scope_.operators[i].op;

@@ -468,15 +468,16 @@ void Importer::declareValues(const Graph& graph, Frame& frame) {
 
 void Importer::noteOpset() {
     for (const Opset& opset : model_.opsets)
-        if (opset.domain.empty() && (opset.version < 1 || opset.version > kNewest))
+        if (opset.domain.empty() && opset.version > kNewest)
             note("The model's opset " + std::to_string(opset.version) + " is newer than " + std::to_string(kNewest) +
                  ", for which this library was written: operators are read as that one has them.");
 }
 
 void Importer::limitEvaluator() {
-    const uint64_t maxBytes = options_.maxBytes ? kTimesConstants * options_.maxBytes : kMaxGuessed;
+    const bool limited = options_.maxBytes && options_.maxBytes < kMaxGuessed / kTimesConstants;
+    const uint64_t maxBytes = limited ? kTimesConstants * options_.maxBytes : kMaxGuessed;
     reading_.evaluator.maxFolded = std::min(maxBytes, kMaxGuessed / 2);
-    reading_.evaluator.maxGuessed = free_ ? std::min(maxBytes, kMaxGuessed) : 0;
+    reading_.evaluator.maxGuessed = free_ ? maxBytes : 0;
 }
 
 // Makes the requested values the outputs of the net, or those of the model. Each gets a tensor with its name, which is

@@ -43,7 +43,7 @@ struct Reading {
     Functions functions = functionsOf(model);
     // The order of each list of nodes that has been read. A function's nodes are read with every call.
     std::unordered_map<const std::vector<Node>*, std::vector<const Node*>> orders = {};
-    // How many bytes of each file of external data, from its beginning on, count as bytes of the model.
+    // The end of what has been read of each file of external data, in bytes of memory: see Budget::foundExternal().
     std::unordered_map<std::string, uint64_t> external = {};
     // keptFreeAxes: a Squeeze without axes has kept free axes, because the file declares no rank for its result.
     // dropsFreeAxes: the model is read again, and such a Squeeze drops them.

@@ -7,7 +7,8 @@
 
 namespace mnnc::onnx {
 
-// Returns the order of the file where it is valid, else a topological one close to it. Nodes of a cycle come last.
+// Returns the order of the file where it is valid, else a topological one close to it. Nodes of a cycle, and
+// those that wait for one, come last.
 std::vector<const Node*> inOrder(const std::vector<Node>& nodes);
 
 }  // namespace mnnc::onnx

@@ -221,7 +221,8 @@ void emitMatMulNBits(Call& c) {
         result =
             matmul(c, c.in(0), c.b.constant(floatArray({columns, rows}, std::move(weights)), Elem::Float), false, true);
         bias = nullptr;
-        c.importer.note("The weights of MatMulNBits became floats where blocks do not divide K.");
+        c.importer.note(
+            "The weights of MatMulNBits became floats where blocks do not divide K, or its input is a list.");
     }
     c.out(c.maybe(5) && !bias ? add(c, result, c.in(5)) : result);
 }

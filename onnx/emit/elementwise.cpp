@@ -8,7 +8,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Operators over bits take all unsigned integers of 32 bits; others refuse those above the signed ones.
+// And, Or and Xor of bits take all unsigned integers of 32 bits; other operators refuse those above the signed ones.
 V bitsOf(Call& c, size_t i) {
     V value = c.in(i);
     if (!value->constant || value->elem != Elem::Uint32 || value->array().bits.empty()) return value;

@@ -170,7 +170,7 @@ bool onlySpatial(const Resizing& how, V x) {
     for (size_t i = 0; i < how.axes.size(); ++i) {
         if (how.axes[i] > 1) continue;
         V given = how.scales ? how.scales : how.sizes;
-        if (!given->constant) continue;  // an input: nets do not resize batches
+        if (!given->constant) continue;  // a fed list is taken to keep batch and channels
         const auto at = static_cast<int64_t>(i);
         if (how.scales ? given->array().realAt(at) != 1
                        : !x->fixed(static_cast<size_t>(how.axes[i])) ||

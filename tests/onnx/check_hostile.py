@@ -60,6 +60,10 @@ def odd_forms():
     layer = onnx.node("QLinearConv", ["x", "s", "z", "w", "s", "z", "s", "z"], ["y"])
     codes = [onnx.floats("s", [2], [1, 2]), onnx.tensor("z", [2], onnx.UINT8, b"\0\0"), onnx.tensor("w", [1, 1, 1, 1], onnx.UINT8, b"\1")]
     yield "scales for the channels of a number", net([layer], codes, inputs=[onnx.value("x", onnx.UINT8, [])], opset=13), ["rank 0"]
+    numbers = [onnx.ints("b", [], [0]), onnx.ints("e", [], [4]), onnx.ints("d", [], [1])]
+    pair = [X, onnx.value("w", onnx.FLOAT, [4, 5])]
+    yield "a product that does not fit, beside a list", \
+        net([onnx.node("Range", ["b", "e", "d"], ["r"]), onnx.node("MatMul", ["x", "w"], ["y"])], numbers, inputs=pair), ["MatMul"]
 
 
 def definitions():
