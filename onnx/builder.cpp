@@ -146,10 +146,7 @@ V Builder::codesOf(V real, Elem elem) {
 
 Operator* Builder::producer(V value) {
     if (value->constant || value->scope != scope_ || value->tensor < 0) return nullptr;
-    for (size_t i = scope_->operators.size(); i-- > 0;)
-        for (const int id : scope_->operators[i].op.outputIndexes)
-            if (id == value->tensor) return &scope_->operators[i];
-    return nullptr;
+    return &scope_->operators[value->producer];
 }
 
 Scope& Builder::newScope(const std::string& name, Scope* outer) {
@@ -195,6 +192,7 @@ V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kPro
         table.dims.push_back(value->fixed(i) ? static_cast<int32_t>(dims[0][i]) : -1);
     added.op.main.Set(std::move(table));
     addTensor(value);
+    value->producer = scope_->operators.size() - 1;
     scope_->tensors.back() = whole;
     added.op.outputIndexes = {value->tensor};
     return value;

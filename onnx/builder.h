@@ -85,7 +85,8 @@ struct Value {
     // For constant floats: their codes in the file.
     std::shared_ptr<const ConstantCodes> codes;
     Scope* scope = nullptr;
-    int tensor = -1;  // index in the scope; -1: a constant that no operator uses yet
+    int tensor = -1;      // index in the scope; -1: a constant that no operator uses yet
+    size_t producer = 0;  // index of its operator in the scope; of constants and of values added by addLike() none
 
     size_t rank() const { return dims[0].size(); }
     bool fixed(size_t axis) const {

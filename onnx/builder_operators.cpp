@@ -284,6 +284,7 @@ void Builder::append(OpType type, const Parameter& parameter, const std::vector<
     for (const V value : outputs) {
         value->name = freeName(value->name);
         addTensor(value);
+        value->producer = scope_->operators.size() - 1;
         added.op.outputIndexes.push_back(value->tensor);
     }
     added.op.name = name_;

@@ -21,16 +21,12 @@ std::string_view plainDomain(std::string_view domain) {
 }
 
 uint64_t number(std::string_view text, std::string_view tensor) {
+    constexpr size_t kMaxDigits = 19, kShown = 200;
     uint64_t value = 0;
-    if (text.empty() || text.size() > 19)
-        fail(Status::BadFormat, "the external data of '%.*s' has '%.*s' in place of a number",
-             static_cast<int>(tensor.size()), tensor.data(), static_cast<int>(text.size()), text.data());
-    for (const char c : text) {
-        if (c < '0' || c > '9')
-            fail(Status::BadFormat, "the external data of '%.*s' has '%.*s' in place of a number",
-                 static_cast<int>(tensor.size()), tensor.data(), static_cast<int>(text.size()), text.data());
-        value = value * 10 + static_cast<uint64_t>(c - '0');
-    }
+    if (text.empty() || text.size() > kMaxDigits || text.find_first_not_of("0123456789") != text.npos)
+        fail(Status::BadFormat, "the external data of '%s' has '%s' in place of a number",
+             std::string(tensor.substr(0, kShown)).c_str(), std::string(text.substr(0, kShown)).c_str());
+    for (const char c : text) value = value * 10 + static_cast<uint64_t>(c - '0');
     return value;
 }
 

@@ -12,7 +12,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Returns whether the engine computes the operator, rather than to move elements for it.
+// Returns whether the engine computes the operator's results. Others only move elements.
 bool computes(OpType type) {
     switch (type) {
         case OpType::BinaryOp:
@@ -287,14 +287,19 @@ class Rounding {
     }
 
     void findGroups() {
-        for (size_t i = 0; i < grouped_.size(); ++i) grouped_[i] = isCandidate(i);
+        const size_t count = grouped_.size();
+        for (size_t i = 0; i < count; ++i) grouped_[i] = isCandidate(i);
+        // A chain may lose all its operators, the last or the first one at first.
+        bool backwards = false;
         for (bool changed = true; changed;) {
             changed = false;
-            for (size_t i = 0; i < grouped_.size(); ++i)
-                if (grouped_[i] && !stays(i)) {
-                    grouped_[i] = false;
-                    changed = true;
-                }
+            backwards = !backwards;
+            for (size_t k = 0; k < count; ++k) {
+                const size_t i = backwards ? count - 1 - k : k;
+                if (!grouped_[i] || stays(i)) continue;
+                grouped_[i] = false;
+                changed = true;
+            }
         }
     }
 
@@ -303,7 +308,7 @@ class Rounding {
         if (!known(id) || coded_[producer] || grouped_[producer]) return false;
         const OpType type = op(producer).type;
         if (type == OpType::Int8ToFloat || type == OpType::Const) return false;
-        // Operators that only move elements, or take the largest ones, keep rounded values.
+        // Operators that only move elements keep rounded values.
         return !(movesElements(type) && sameSteps(op(producer).inputIndexes.at(0), id));
     }
 

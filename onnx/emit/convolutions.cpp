@@ -271,16 +271,15 @@ void emitConvTranspose(Call& c) {
     layer.out = checkedMul(layer.weight->extent(1), layer.group, "channels");
     requireChannels(layer);
     Windows& w = layer.windows;
-    layer.outPads = c.integers("output_padding").value_or(std::vector<int64_t>());
-    if (layer.outPads.empty()) layer.outPads.assign(w.axes, 0);
-    if (layer.outPads.size() != w.axes)
-        fail(Status::BadFormat, "output_padding has %zu numbers in place of %zu", layer.outPads.size(), w.axes);
+    layer.outPads = windowNumbers(c, "output_padding", w.axes, 0, 0);
     const std::string mode = c.text("auto_pad", "NOTSET");
     std::optional<std::vector<int64_t>> wanted = c.integers("output_shape");
-    if (wanted && wanted->size() == w.axes + 2) wanted->erase(wanted->begin(), wanted->begin() + 2);
+    if (wanted) {
+        const bool whole = wanted->size() == w.axes + 2;
+        wanted = windowNumbers(c, "output_shape", w.axes + (whole ? 2 : 0), 0, 0);
+        if (whole) wanted->erase(wanted->begin(), wanted->begin() + 2);
+    }
     const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-    if (wanted && wanted->size() != w.axes)
-        fail(Status::BadFormat, "output_shape has %zu numbers in place of %zu", wanted->size(), w.axes);
     if (wanted || same)
         for (size_t i = 0; i < w.axes; ++i) {
             // total: the sum of the cropping at both ends; with SAME it does not depend on the extent.

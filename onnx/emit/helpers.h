@@ -45,6 +45,8 @@ V unsqueeze(Call& c, V x, const std::vector<int64_t>& axes);
 V concat(Call& c, const std::vector<V>& parts, int64_t axis);
 // From `begin` (in [0, extent]) to `end`; kToEnd: to the end.
 constexpr int64_t kToEnd = int64_t{1} << 30;
+// The maximum of taps of windows that take an operator for each.
+constexpr int64_t kMaxTaps = 4096;
 V sliceAxis(Call& c, V x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
 // inputs: x, begins, ends, axes and, if wanted, steps.
 V stridedSlice(Call& c, const std::vector<V>& inputs);

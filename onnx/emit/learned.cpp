@@ -251,8 +251,11 @@ V valueFor(Call& c, const KeysOrValues& numbers, double value) {
 }
 
 double otherwiseOf(Call& c, const KeysOrValues& values) {
-    if (const KeysOrValues given = listOf(c, "default_tensor"); given.list && given.list->count() > 0)
+    if (const KeysOrValues given = listOf(c, "default_tensor"); given.list && given.list->count() > 0) {
+        if (heldAs(given.elem) != heldAs(values.elem))
+            fail(Status::BadFormat, "its default_tensor has another type than its values");
         return given.list->realAt(0);
+    }
     if (heldAs(values.elem) == DataType::DT_FLOAT) return static_cast<double>(c.real("default_float", -0.0f));
     return static_cast<double>(c.integer("default_int64", -1));
 }

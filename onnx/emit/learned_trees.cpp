@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <map>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -30,14 +30,12 @@ struct TreeStep {
 struct Forest {
     std::vector<TreeStep> steps;
     std::vector<size_t> roots;
-    std::unordered_map<int64_t, std::unordered_map<int64_t, size_t>> places;  // of nodes, by tree and node
-    std::unordered_map<int64_t, int64_t> trees;                               // the number of a tree, by its name
+    std::map<std::pair<int64_t, int64_t>, size_t> places;  // of nodes, by tree and node
+    std::map<int64_t, int64_t> trees;                      // the number of a tree, by its name
     int64_t leaves = 0;
 
     size_t at(int64_t tree, int64_t node) const {
-        const auto found = places.find(tree);
-        if (found != places.end())
-            if (const auto place = found->second.find(node); place != found->second.end()) return place->second;
+        if (const auto place = places.find({tree, node}); place != places.end()) return place->second;
         fail(Status::BadFormat, "tree %lld has no node %lld", asLong(tree), asLong(node));
     }
 };
@@ -59,13 +57,12 @@ std::vector<int64_t> integersOf(Call& c, const std::string& name, size_t count) 
 void readPlaces(Call& c, Forest& forest, const std::vector<int64_t>& trees) {
     const std::vector<int64_t> nodes = integersOf(c, "nodes_nodeids", trees.size());
     for (size_t i = 0; i < trees.size(); ++i) {
-        auto& tree = forest.places[trees[i]];
         if (i == 0 || trees[i] != trees[i - 1]) {
-            if (!tree.empty()) refuse("the nodes of tree %lld do not follow one another", asLong(trees[i]));
-            forest.trees[trees[i]] = static_cast<int64_t>(forest.roots.size());
+            if (!forest.trees.emplace(trees[i], static_cast<int64_t>(forest.roots.size())).second)
+                refuse("the nodes of tree %lld do not follow one another", asLong(trees[i]));
             forest.roots.push_back(i);
         }
-        if (!tree.emplace(nodes[i], i).second)
+        if (!forest.places.emplace(std::pair(trees[i], nodes[i]), i).second)
             fail(Status::BadFormat, "tree %lld has two nodes %lld", asLong(trees[i]), asLong(nodes[i]));
     }
 }
@@ -124,9 +121,9 @@ Forest readForest(Call& c) {
     const std::vector<int64_t> features = integersOf(c, "nodes_featureids", count),
                                yes = integersOf(c, "nodes_truenodeids", count),
                                no = integersOf(c, "nodes_falsenodeids", count);
-    const std::vector<int64_t> missing = c.has("nodes_missing_value_tracks_true")
-                                             ? integersOf(c, "nodes_missing_value_tracks_true", count)
-                                             : std::vector<int64_t>(count, 0);
+    auto missing = c.integers("nodes_missing_value_tracks_true").value_or(std::vector<int64_t>());
+    if (missing.empty()) missing.assign(count, 0);
+    requireCount("nodes_missing_value_tracks_true", missing.size(), static_cast<int64_t>(count));
     requireCount("nodes_modes", modes.size(), static_cast<int64_t>(count));
     requireCount("nodes_values", values.size(), static_cast<int64_t>(count));
     readPlaces(c, forest, trees);

@@ -111,7 +111,6 @@ V decisionsOf(Call& c, V x, const Pairs& pairs) {
     const std::vector<int64_t> sizes = c.integers("vectors_per_class").value_or(std::vector<int64_t>());
     const std::vector<float> coefficients = c.reals("coefficients"), rho = c.reals("rho");
     requireCount("vectors_per_class", sizes.size(), pairs.classes);
-    requireCount("rho", rho.size(), pairs.count());
     std::vector<int64_t> starts{0};
     for (const int64_t size : sizes) {
         if (size < 0 || size > kToEnd) fail(Status::BadRange, "a class has %lld vectors", asLong(size));
@@ -249,6 +248,7 @@ void emitVectorClassifier(Call& c) {
         return;
     }
     c.b.requireRoom({classes, classes});
+    requireCount("rho", c.reals("rho").size(), classes * (classes - 1) / 2);
     const Pairs pairs(classes);
     V scores = decisionsOf(c, x, pairs);
     c.out(0, labelOfMostVotes(c, scores, pairs, labels));

@@ -181,6 +181,8 @@ void emitLrn(Call& c) {
     if (x->rank() != 4) refuse("its input has rank %zu; the format has LRN of rank 4", x->rank());
     if (size < 1) fail(Status::BadRange, "size is %lld; it must be 1 or more", asLong(size));
     if (size % 2 == 0) {
+        if (size > kMaxTaps)
+            refuse("its windows have %lld channels; %lld is the maximum", asLong(size), asLong(kMaxTaps));
         // An even window has one channel more after the centre in ONNX, but before it in the format.
         V square = unary(c, Unary::SQUARE, x);
         const int64_t channels = x->extent(1);

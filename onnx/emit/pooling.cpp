@@ -66,7 +66,6 @@ enum class Kind { Maximum, Sum, Average, AverageOfPadding };
 
 V byTaps(Call& c, V x, const Windows& w, Kind kind) {
     const bool average = kind != Kind::Maximum, countsPadding = kind == Kind::AverageOfPadding;
-    constexpr int64_t kMaxTaps = 4096;
     int64_t taps = 0;
     for (size_t i = 0; i < w.axes; ++i) taps += w.kernel[i];
     if (taps > kMaxTaps) refuse("its windows have %lld taps and a form that needs an operator for each", asLong(taps));

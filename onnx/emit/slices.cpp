@@ -37,6 +37,14 @@ void settle(const Value& x, const std::vector<int64_t>& axes, const std::vector<
     }
 }
 
+// The length of a list that has a number for each of some axes of x.
+size_t countOfAxes(const Value& list, const Value& x) {
+    const int64_t count = list.extent(0);
+    if (count > static_cast<int64_t>(x.rank()))
+        fail(Status::BadFormat, "it has numbers for %lld axes of a tensor of rank %zu", asLong(count), x.rank());
+    return static_cast<size_t>(count);
+}
+
 void emitSlice(Call& c) {
     V x = c.in(0);
     std::vector<int64_t> begins, ends, axes, steps;
@@ -86,7 +94,7 @@ void emitSlice(Call& c) {
         for (int64_t& axis : plain) axis = axisOf(axis, x->rank());
         fedAxes = c.b.ints(plain);
     }
-    if (!fedAxes) fedAxes = c.b.ints(allAxes(static_cast<size_t>(c.in(1)->extent(0))));
+    if (!fedAxes) fedAxes = c.b.ints(allAxes(countOfAxes(*c.in(1), *x)));
     inputs.push_back(fedAxes);
     if (c.maybe(4)) inputs.push_back(list(4));
     c.b.openRank(x->rank());
@@ -218,7 +226,7 @@ Padding readPadding(Call& c, const Value& x) {
             padding.fedAxes = c.in(3);
             if (padding.fedAxes->rank() != 1)
                 fail(Status::BadFormat, "its axes have rank %zu, 1 is needed", padding.fedAxes->rank());
-            padding.axes.assign(static_cast<size_t>(padding.fedAxes->extent(0)), 0);
+            padding.axes.assign(countOfAxes(*padding.fedAxes, x), 0);
         } else if (c.maybe(3)) {
             padding.axes = c.list(3);
             for (int64_t& axis : padding.axes) axis = axisOf(axis, x.rank());

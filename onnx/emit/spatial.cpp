@@ -201,6 +201,7 @@ void emitCausalConv(Call& c) {
     V x = c.in(0), weight = c.in(1), bias = c.maybe(2), past = c.maybe(3);
     const int64_t taps = weight->extent(2), channels = weight->extent(0);
     if (taps < 1) fail(Status::BadFormat, "its weights have no taps");
+    if (taps > kMaxTaps) refuse("its weights have %lld taps; %lld is the maximum", asLong(taps), asLong(kMaxTaps));
     if (!past) {
         x = padWith(c, x, {0, 0, taps - 1}, {0, 0, 0}, 0);
     } else {

@@ -10,7 +10,9 @@ namespace {
 
 constexpr int64_t kMax = int64_t{1} << 30;
 
-std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t otherwise, int64_t lowest) {
+}  // namespace
+
+std::vector<int64_t> windowNumbers(Call& c, const char* name, size_t count, int64_t otherwise, int64_t lowest) {
     std::vector<int64_t> list = c.integers(name).value_or(std::vector<int64_t>());
     if (list.empty()) list.assign(count, otherwise);
     if (list.size() != count) fail(Status::BadFormat, "%s has %zu numbers in place of %zu", name, list.size(), count);
@@ -20,8 +22,6 @@ std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t oth
                  asLong(lowest), asLong(kMax));
     return list;
 }
-
-}  // namespace
 
 bool Windows::dilated() const {
     return std::any_of(dilations.begin(), dilations.end(), [](int64_t d) { return d != 1; });
@@ -46,17 +46,18 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel, bool t
     Windows w;
     if (x.rank() < 3) refuse("its input has rank %zu; there are no spatial axes", x.rank());
     w.axes = x.rank() - 2;
-    w.kernel = c.has("kernel_shape") || kernel.empty() ? listOf(c, "kernel_shape", w.axes, 0, 1) : std::move(kernel);
+    w.kernel =
+        c.has("kernel_shape") || kernel.empty() ? windowNumbers(c, "kernel_shape", w.axes, 0, 1) : std::move(kernel);
     if (w.kernel.size() != w.axes)
         fail(Status::BadFormat, "its windows have %zu axes, its input has rank %zu", w.kernel.size(), x.rank());
-    w.strides = listOf(c, "strides", w.axes, 1, 1);
-    w.dilations = listOf(c, "dilations", w.axes, 1, 1);
+    w.strides = windowNumbers(c, "strides", w.axes, 1, 1);
+    w.dilations = windowNumbers(c, "dilations", w.axes, 1, 1);
     w.ceil = c.integer("ceil_mode", 0) != 0;
     w.begin.assign(w.axes, 0);
     w.end.assign(w.axes, 0);
     const std::string mode = c.text("auto_pad", "NOTSET");
     if (mode == "NOTSET" || mode.empty()) {
-        const std::vector<int64_t> pads = listOf(c, "pads", 2 * w.axes, 0, -kMax);
+        const std::vector<int64_t> pads = windowNumbers(c, "pads", 2 * w.axes, 0, -kMax);
         for (size_t i = 0; i < w.axes; ++i) {
             w.begin[i] = pads[i];
             w.end[i] = pads[w.axes + i];

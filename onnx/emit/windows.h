@@ -24,6 +24,10 @@ struct Windows {
     int64_t outExtent(size_t i, int64_t in) const;
 };
 
+// The attribute `name` with `count` numbers from `lowest` to 2^30; where it is absent, a list of `otherwise`. Throws
+// BadFormat and BadRange.
+std::vector<int64_t> windowNumbers(Call& c, const char* name, size_t count, int64_t otherwise, int64_t lowest);
+
 // kernel: the extents of the weights, used where the node lacks the attribute kernel_shape; empty: the node must have
 // it. Throws NotSupported where SAME_LOWER depends on free extents, BadRange for numbers that define no windows.
 // transposed: SAME padding is left to the caller.

@@ -60,6 +60,18 @@ def odd_forms():
     layer = onnx.node("QLinearConv", ["x", "s", "z", "w", "s", "z", "s", "z"], ["y"])
     codes = [onnx.floats("s", [2], [1, 2]), onnx.tensor("z", [2], onnx.UINT8, b"\0\0"), onnx.tensor("w", [1, 1, 1, 1], onnx.UINT8, b"\1")]
     yield "scales for the channels of a number", net([layer], codes, inputs=[onnx.value("x", onnx.UINT8, [])], opset=13), ["rank 0"]
+    picture = onnx.value("x", onnx.FLOAT, [1, 1, 4, 4])
+    for name, number in (("output_padding", 2 ** 63 - 1), ("output_shape", -2 ** 63)):
+        layer = onnx.node("ConvTranspose", ["x", "w"], ["y"], **{name: [number, 4]})
+        yield f"{name} of {number}", net([layer], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=[picture]), [f"{name} has the number {number}"]
+    many = onnx.value("m", onnx.INT64, [2 * 10 ** 9])
+    for kind, inputs in (("Slice", ["x", "m", "m"]), ("Pad", ["x", "m", "", "m"])):
+        yield f"{kind} with numbers for 2 * 10^9 axes", net([onnx.node(kind, inputs, ["y"])], inputs=[X, many]), \
+            ["2000000000 axes of a tensor of rank 2"]
+    norm = onnx.node("LRN", ["x"], ["y"], size=10 ** 6)
+    yield "an even window of 10^6 channels", net([norm], inputs=[picture]), ["1000000 channels"]
+    taps = [row, onnx.value("w", onnx.FLOAT, [2, 1, 10 ** 6])]
+    yield "weights of 10^6 taps", net([onnx.node("CausalConvWithState", ["x", "w"], ["y"])], inputs=taps, opset=27), ["1000000 taps"]
     numbers = [onnx.ints("b", [], [0]), onnx.ints("e", [], [4]), onnx.ints("d", [], [1])]
     pair = [X, onnx.value("w", onnx.FLOAT, [4, 5])]
     yield "a product that does not fit, beside a list", \
@@ -263,6 +275,10 @@ def learned_cases():
              "nodes_falsenodeids": list(range(1, count)) + [0], "target_treeids": [0], "target_nodeids": [count - 1], "target_ids": [0],
              "target_weights": [1.0]}
     yield "a tree of 3999 levels", trees(chain), ["trees have 3999 levels"]
+    count = 170_000  # numbers that lie in one place of a table with a prime number of places
+    leaves = {"nodes_treeids": [0] * count, "nodes_nodeids": [i * 172_933 for i in range(count)], "nodes_modes": ["LEAF"] * count,
+              **{f"nodes_{name}": [0] * count for name in ("featureids", "truenodeids", "falsenodeids")}, "nodes_values": [0.0] * count}
+    yield "170000 leaves with names of one kind", trees(leaves), ["tree 0 has no node 1"]
     yield "features of a free number", learned("TreeEnsembleRegressor", features="f", nodes_treeids=[0], nodes_nodeids=[0], nodes_modes=["LEAF"],
                                                nodes_featureids=[0], nodes_values=[0.0], nodes_truenodeids=[0], nodes_falsenodeids=[0]), ["free extent"]
     forest = "TreeEnsembleClassifier"
@@ -272,6 +288,9 @@ def learned_cases():
     for op, label in ((forest, "classlabels_strings"), ("LinearClassifier", "classlabels_strings"), ("SVMClassifier", "classlabels_strings")):
         yield f"text labels of {op}", trees({}, op, both, **{label: text}), ["labels are text"]
     yield "text as keys", learned("LabelEncoder", opset=2, keys_strings=text, values_int64s=[1, 2]), ["are text"]
+    encoder = onnx.node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", keys_int64s=[1, 2], values_int64s=[3, 4])
+    encoder += onnx.field(5, onnx.field(1, "default_tensor") + onnx.field(5, onnx.floats("", [1], [float("nan")])) + onnx.field(20, 4))
+    yield "a float in place of an integer", net([encoder], domains=[("ai.onnx.ml", 4)]), ["another type than its values"]
     yield "text as categories", learned("OneHotEncoder", cats_strings=text), ["categories are text"]
     yield "scales of other features", learned("Scaler", scale=[1.0] * 4, offset=[1.0] * 4), ["offset has 4 numbers in place of 3"]
     yield "no scales", learned("Scaler"), ["it has no scale"]
@@ -300,6 +319,7 @@ def learned_cases():
                                ("probabilities of other pairs", {"prob_a": [1.0] * 2, "prob_b": [1.0] * 2}, "prob_a has 2 numbers"),
                                ("factors without offsets", {"prob_a": [1.0]}, "prob_b has 0 numbers"),
                                ("no vectors", {"vectors_per_class": [0, 0], "coefficients": []}, "0 support vectors"),
+                               ("one number for 16384 classes", {"classlabels_ints": list(range(2 ** 14)), "vectors_per_class": [1] * 2 ** 14}, "rho has 1"),
                                ("10^5 classes", {"classlabels_ints": list(range(10 ** 5))}, "max_memory_bytes")):
         yield name, learned("SVMClassifier", both, **(vectors | change)), [part]
 
