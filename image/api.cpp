@@ -27,6 +27,28 @@ mnn_status guard(Body&& body) noexcept {
     return static_cast<mnn_status>(statusOf(keepSentence, body));
 }
 
+// Resizes with stb_image_resize, which counts the bytes of its ring of rows and the places of the target's rows in 32
+// bits. The ring holds rows of floats: four for each row of the source that becomes one row of the target, and a few
+// more (stb_image_resize 0.97, stbir__calculate_memory()).
+void resize(const Picture& from, const Picture& to) {
+    constexpr int64_t kMaxRingBytes = 1 << 30;
+    const int64_t rows = 4 * ((from.height + to.height - 1) / to.height) + 8;
+    if (to.width * to.channels() * 4 * rows > kMaxRingBytes)
+        fail(Status::LimitExceeded, "%lld columns are too many to shrink %lld rows to %lld at once",
+             static_cast<long long>(to.width), static_cast<long long>(from.height), static_cast<long long>(to.height));
+    const auto resizeInto = [&](uint8_t* pixels, size_t stride) {
+        if (!stbResize(from.pixels, static_cast<int>(from.width), static_cast<int>(from.height),
+                       static_cast<int>(from.stride), pixels, static_cast<int>(to.width), static_cast<int>(to.height),
+                       static_cast<int>(stride), to.channels()))
+            throw std::bad_alloc();
+    };
+    if (static_cast<size_t>(to.height - 1) * to.stride <= INT32_MAX) return resizeInto(to.pixels, to.stride);
+    const size_t rowBytes = static_cast<size_t>(to.width) * to.channels();
+    std::vector<uint8_t> packed(rowBytes * to.height);
+    resizeInto(packed.data(), rowBytes);
+    for (int64_t y = 0; y < to.height; ++y) std::memcpy(to.row(y), packed.data() + y * rowBytes, rowBytes);
+}
+
 std::span<const uint8_t> fileBytes(const void* file, size_t bytes) {
     return {&required(static_cast<const uint8_t*>(file), "file"), bytes};
 }
@@ -117,16 +139,13 @@ mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image_t* target
             fail(Status::BadType, "the source has the pixel format %d, the target %d", from.format, to.format);
         checkPixelCount(from.width, from.height, "the source");
         checkPixelCount(to.width, to.height, "the target");
-        if (from.width == to.width && from.height == to.height) {  // the filter for shrinking would blur an unchanged
-                                                                   // size
+        // Equal extents are copied: the filter for shrinking would blur them.
+        if (from.width == to.width && from.height == to.height) {
             const size_t rowBytes = static_cast<size_t>(from.width) * from.channels();
             for (int64_t y = 0; y < from.height; ++y) std::memcpy(to.row(y), from.row(y), rowBytes);
             return;
         }
-        if (!stbResize(from.pixels, static_cast<int>(from.width), static_cast<int>(from.height),
-                       static_cast<int>(from.stride), to.pixels, static_cast<int>(to.width),
-                       static_cast<int>(to.height), static_cast<int>(to.stride), from.channels()))
-            throw std::bad_alloc();
+        resize(from, to);
     });
 }
 

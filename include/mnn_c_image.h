@@ -119,7 +119,8 @@ MNN_C_API mnn_status mnn_image_crop(const mnn_image_t* image, int32_t x, int32_t
  * averages with Mitchell's filter, enlarging interpolates with Catmull and Rom's, and equal extents copy.
  * Formats must be equal. The memory of both must not overlap.
  * Errors: those of mnn_image_byte_size(); MNN_ERROR_BAD_TYPE (two formats), MNN_ERROR_NOT_SUPPORTED (a YUV
- * format), MNN_ERROR_LIMIT_EXCEEDED (one of them has more than MNN_IMAGE_MAX_PIXELS),
+ * format), MNN_ERROR_LIMIT_EXCEEDED (one of them has more than MNN_IMAGE_MAX_PIXELS, or so many
+ * rows become one of a wide target that more than 2^30 bytes of them are needed at once),
  * MNN_ERROR_BUFFER_TOO_SMALL (`bytes`). Since 0.2. */
 MNN_C_API mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image_t* target);
 

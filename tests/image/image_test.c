@@ -194,9 +194,38 @@ static void resizing_keeps_an_even_picture_and_averages(void** state) {
     mnn_image_t dot = picture(MNN_IMAGE_GRAY, 1, 1, one, sizeof one);
     OK(mnn_image_resize(&line, &dot));
     assert_in_range(one[0], 99, 101);
+    uint8_t* const column = calloc(1, 4097);  // ceil(4 * 4097 / 1) rows of 65535 floats are more than 2^32 bytes
+    uint8_t* const wide = calloc(1, 65535);
+    assert_true(column && wide);
+    const mnn_image_t high = picture(MNN_IMAGE_GRAY, 1, 4097, column, 4097);
+    const mnn_image_t low = picture(MNN_IMAGE_GRAY, 65535, 1, wide, 65535);
+    FAILS(mnn_image_resize(&high, &low), MNN_ERROR_LIMIT_EXCEEDED, "4097 rows to 1");
+    free(wide);
+    free(column);
     FAILS(mnn_image_resize(&line, &to), MNN_ERROR_BAD_TYPE, "format");
     to.bytes--;
     FAILS(mnn_image_resize(&from, &to), MNN_ERROR_BUFFER_TOO_SMALL, "target");
+}
+
+// Most of the memory is never touched, so that it takes addresses only.
+static void rows_may_lie_far_apart(void** state) {
+    (void)state;
+#if SIZE_MAX <= UINT32_MAX
+    skip();
+#else
+    const size_t stride = (size_t)1 << 30;
+    uint8_t* const pixels = calloc(2 * stride + 2, 1);
+    if (!pixels) skip();
+    uint8_t even[3 * 4];
+    memset(even, 91, sizeof even);
+    const mnn_image_t from = picture(MNN_IMAGE_GRAY, 3, 4, even, sizeof even);
+    mnn_image_t to = picture(MNN_IMAGE_GRAY, 2, 3, pixels, 2 * stride + 2);
+    to.stride = stride;
+    OK(mnn_image_resize(&from, &to));
+    for (size_t y = 0; y < 3; ++y)
+        for (size_t x = 0; x < 2; ++x) assert_int_equal(pixels[y * stride + x], 91);
+    free(pixels);
+#endif
 }
 
 // Computes one row of `count` values of a gray picture, sampled from `start` on in steps of `step`.
@@ -478,6 +507,7 @@ int main(void) {
         cmocka_unit_test(sizes_count_strides_and_planes),
         cmocka_unit_test(a_view_is_a_part),
         cmocka_unit_test(resizing_keeps_an_even_picture_and_averages),
+        cmocka_unit_test(rows_may_lie_far_apart),
         cmocka_unit_test(pictures_repeat_and_cubic_samples_follow_the_kernel),
         cmocka_unit_test(i420_gives_the_values_of_nv12),
         cmocka_unit_test(wrong_options_are_refused),

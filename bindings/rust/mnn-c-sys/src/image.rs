@@ -277,7 +277,8 @@ extern "C" {
     /// Formats must be equal. The memory of both must not overlap.
     ///
     /// Errors: those of `mnn_image_byte_size()`; `MNN_ERROR_BAD_TYPE` (two formats), `MNN_ERROR_NOT_SUPPORTED` (a YUV
-    /// format), `MNN_ERROR_LIMIT_EXCEEDED` (one of them has more than `MNN_IMAGE_MAX_PIXELS`),
+    /// format), `MNN_ERROR_LIMIT_EXCEEDED` (one of them has more than `MNN_IMAGE_MAX_PIXELS`, or so many
+    /// rows become one of a wide target that more than 2^30 bytes of them are needed at once),
     /// `MNN_ERROR_BUFFER_TOO_SMALL` (`bytes`). Since 0.2.
     pub fn mnn_image_resize(source: *const mnn_image_t, target: *const mnn_image_t) -> mnn_status;
     /// Prepares options: the defaults. `size` is `sizeof(mnn_image_options_t)`. Since 0.2.
