@@ -25,6 +25,18 @@ int64_t maxPixelsPerByte(std::span<const uint8_t> file) {
     return kDeflate;
 }
 
+// Returns the bytes that an uncompressed TGA file has at least, and 0 for other files. Only TGA files, which have no
+// signature, begin as stb_image demands of them: the second byte is 0 or 1 (with a table of colours).
+// Source: Truevision TGA File Format Specification, Version 2.0, "TGA File Header" and "Image Types".
+size_t uncompressedTgaBytes(std::span<const uint8_t> file) {
+    constexpr size_t kHeader = 18, kCompressed = 8;
+    if (file.size() < kHeader || file[1] > 1 || file[2] >= kCompressed) return 0;
+    const auto number = [&](size_t at) { return size_t{file[at]} | size_t{file[at + 1]} << 8; };
+    const auto bytesOf = [&](size_t at) { return size_t{(file[at] + 7u) / 8}; };  // of a number of bits
+    const size_t colours = file[1] == 1 ? number(5) * bytesOf(7) : 0;
+    return kHeader + file[0] + colours + number(12) * number(14) * bytesOf(16);
+}
+
 int32_t formatOf(int channels) {
     if (channels == 1) return MNN_IMAGE_GRAY;
     return channels == 3 ? MNN_IMAGE_RGB : MNN_IMAGE_RGBA;  // 2: gray and alpha
@@ -43,7 +55,7 @@ Decoded header(std::span<const uint8_t> file) {
         if (!stbInfo(file.data(), bytes, found.width, found.height, found.channels))
             fail(Status::BadFormat, "the file is no picture that can be read: %s", stbReason());
         const int64_t count = int64_t{found.width} * found.height;
-        if (count > kSmallImage && count / maxPixelsPerByte(file) > bytes)
+        if ((count > kSmallImage && count / maxPixelsPerByte(file) > bytes) || file.size() < uncompressedTgaBytes(file))
             fail(Status::Truncated, "the picture is %dx%d, for which its %d bytes are too few", found.width,
                  found.height, bytes);
     }

@@ -1,4 +1,5 @@
-// Finds Huffman tables and scans in a JPEG file that stb_image 2.27 does not check.
+// Finds Huffman tables and scans in a JPEG file that stb_image 2.27 does not check, by the markers and segments of
+// ITU-T T.81, annex B.
 #include "jpeg_check.h"
 
 #include <bitset>
@@ -16,6 +17,7 @@ enum : uint8_t {
     kRestart0 = 0xD0,
     kRestart7 = 0xD7,
     kStart = 0xD8,
+    kEnd = 0xD9,
     kScan = 0xDA,
     kQuantisation = 0xDB,
     kLines = 0xDC,
@@ -26,6 +28,9 @@ enum : uint8_t {
     kMark = 0xFF,
 };
 
+// stb_image computes the whole picture for each scan, however few bytes it has. Usual files have up to about ten scans.
+constexpr int64_t kUsualScans = 64, kMaxScannedPixels = int64_t{1} << 31;
+
 // Follows the file marker by marker as stb_image does: it stops where stb_image stops, or later.
 class SegmentReader {
   public:
@@ -34,14 +39,17 @@ class SegmentReader {
     const char* defect() {
         if (next() != kMark || markerAfterMark() != kStart) return nullptr;  // no JPEG
         while (const std::optional<uint8_t> marker = nextMarker()) {
+            if (*marker == kEnd && (framed_ & ~scanned_).any()) return "a component of the picture is in no scan";
             if (!hasSegment(*marker)) return nullptr;
-            const size_t length = size_t{next()} << 8 | next();
+            const size_t length = nextPair();
             if (length < 2) return nullptr;
             const size_t end = at_ + length - 2;
-            if (*marker == kFrame2) progressive_ = true;
+            if (*marker >= kFrame0 && *marker <= kFrame2) readFrame(*marker == kFrame2);
             if (*marker == kHuffman && !readTables(end)) return "a Huffman table has more than 256 codes";
             if (*marker == kScan && !scanHasTables())
                 return "a scan uses a Huffman table that the file does not define";
+            if (scans_ > kUsualScans && scans_ * pixels_ > kMaxScannedPixels)
+                return "the file has more scans than a picture needs";
             at_ = end;
         }
         return nullptr;
@@ -49,6 +57,10 @@ class SegmentReader {
 
   private:
     uint8_t next() { return at_ < file_.size() ? file_[at_++] : 0; }
+    uint16_t nextPair() {
+        const uint8_t high = next();
+        return static_cast<uint16_t>(high << 8 | next());
+    }
 
     uint8_t markerAfterMark() {
         uint8_t byte = next();
@@ -82,6 +94,20 @@ class SegmentReader {
         }
     }
 
+    // A frame consists of the bits of a sample, the height and the width, and three bytes for each component, the first
+    // of which names it.
+    void readFrame(bool progressive) {
+        progressive_ = progressive;
+        next();
+        const int64_t height = nextPair();
+        pixels_ = height * nextPair();
+        const size_t components = next();
+        for (size_t i = 0; i < components; ++i) {
+            framed_.set(next());
+            nextPair();
+        }
+    }
+
     // A table consists of its class and number, the number of codes of each length, and a value for each code.
     bool readTables(size_t end) {
         while (at_ < end && at_ < file_.size()) {
@@ -97,10 +123,11 @@ class SegmentReader {
     // A scan names two tables for each of its components: for the DC coefficient (class 0) and for the others (class
     // 1). A progressive scan uses only one of them, depending on its first coefficient, which follows the components.
     bool scanHasTables() {
+        ++scans_;
         const size_t components = next();
         bool dc = true, ac = true;
         for (size_t i = 0; i < components; ++i) {
-            next();
+            scanned_.set(next());
             const uint8_t tables = next();
             dc = dc && defined_[tables >> 4];
             ac = ac && defined_[0x10 | (tables & 0x0f)];
@@ -114,6 +141,8 @@ class SegmentReader {
     size_t at_ = 0;
     bool progressive_ = false;
     std::bitset<kTables> defined_;
+    std::bitset<256> framed_, scanned_;  // the components of the frame and of the scans
+    int64_t scans_ = 0, pixels_ = 0;
 };
 
 }  // namespace

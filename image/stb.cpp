@@ -22,10 +22,12 @@ class Memory {
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
+    // New blocks hold zeros: stb_image returns pixels that an incomplete file lacks as they are in its memory.
     void* resize(void* memory, size_t bytes) {
         if (!memory) blocks_.push_back(nullptr);
         void*& block = *find(memory);
-        void* const resized = std::realloc(memory, std::max<size_t>(bytes, 1));
+        const size_t size = std::max<size_t>(bytes, 1);
+        void* const resized = memory ? std::realloc(memory, size) : std::calloc(1, size);
         if (!resized) throw std::bad_alloc();
         return block = resized;
     }

@@ -15,7 +15,7 @@ struct FreeStb {
 };
 using StbPixels = std::unique_ptr<uint8_t[], FreeStb>;
 
-// These return false, or null, where the file is no picture; then stbReason() returns the reason. They throw
+// These return false, or null, where the file cannot be read as a picture; then stbReason() says why. They throw
 // std::bad_alloc.
 bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels);
 StbPixels stbDecode(const uint8_t* file, int bytes, int channels);

@@ -104,6 +104,42 @@ static void damaged_files_are_refused(void** state) {
     FAILS(mnn_image_decode(kGray, sizeof kGray - 1, &to), MNN_ERROR_NOT_SUPPORTED, "YUV");
 }
 
+// Appends a segment of a JPEG file; returns the bytes of the file.
+static size_t with_segment(uint8_t* file, size_t at, uint8_t marker, const void* content, size_t bytes) {
+    const uint8_t begin[] = {0xff, marker, (uint8_t)((bytes + 2) >> 8), (uint8_t)(bytes + 2)};
+    memcpy(file + at, begin, sizeof begin);
+    memcpy(file + at + sizeof begin, content, bytes);
+    return at + sizeof begin + bytes;
+}
+
+// Their decoder would return what its memory held before, or compute the whole picture for each of thousands of scans.
+static void incomplete_files_are_refused(void** state) {
+    (void)state;
+    uint8_t pixels[4] = {0}, tga[18 + 4] = {0, 0, 3};  // type 3: gray, not compressed
+    tga[12] = tga[14] = 2;
+    tga[16] = 8;
+    memcpy(tga + 18, "\x01\x02\x03\x04", 4);
+    mnn_image_t image = picture(MNN_IMAGE_GRAY, 2, 2, pixels, sizeof pixels);
+    OK(mnn_image_decode(tga, sizeof tga, &image));
+    assert_memory_equal(pixels, "\x03\x04\x01\x02", 4);  // the lowest row is the first one of the file
+    FAILS(mnn_image_decode(tga, sizeof tga - 1, &image), MNN_ERROR_TRUNCATED, "too few");
+
+    enum { FILE_BYTES = 70000, EXTENT = 8192 };
+    uint8_t* const jpeg = calloc(1, FILE_BYTES);
+    assert_non_null(jpeg);
+    const uint8_t frame[] = {8, EXTENT >> 8, 0, EXTENT >> 8, 0, 1, 1, 0x11, 0};
+    const uint8_t tables[2 * 18] = {0, 1, [18] = 0x10, 1}, scan[] = {1, 1, 0, 0, 63, 0};
+    memcpy(jpeg, "\xff\xd8", 2);
+    size_t end = with_segment(jpeg, 2, 0xc0, frame, sizeof frame);
+    end = with_segment(jpeg, end, 0xc4, tables, sizeof tables);
+    memcpy(jpeg + end, "\xff\xd9", 2);
+    FAILS(mnn_image_info(jpeg, FILE_BYTES, &image), MNN_ERROR_BAD_FORMAT, "in no scan");
+    for (int i = 0; i < 65; ++i) end = with_segment(jpeg, end, 0xda, scan, sizeof scan) + 1;
+    memcpy(jpeg + end, "\xff\xd9", 2);
+    FAILS(mnn_image_info(jpeg, FILE_BYTES, &image), MNN_ERROR_BAD_FORMAT, "more scans");
+    free(jpeg);
+}
+
 static void sizes_count_strides_and_planes(void** state) {
     (void)state;
     const struct {
@@ -504,6 +540,7 @@ int main(void) {
         cmocka_unit_test(a_png_file_has_the_pixels_that_were_written),
         cmocka_unit_test(a_blank_page_is_decoded),
         cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(incomplete_files_are_refused),
         cmocka_unit_test(sizes_count_strides_and_planes),
         cmocka_unit_test(a_view_is_a_part),
         cmocka_unit_test(resizing_keeps_an_even_picture_and_averages),
