@@ -89,10 +89,9 @@ class Table {
         const float* values = output.values;
         if (boxes == 0 && all == 0) return Table();
         if (all == boxes) return Table(values, boxes, 1, 1, 1);
-        if (shape.size() == 1 && boxes == 1) return Table(values, 1, all, all, 1);
-        if (boxes > 0 && shape.size() == 2 && shape[0] == rows)
-            return Table(values, boxes, all / boxes, all / boxes, 1);
-        if (boxes > 0 && shape.size() == 2 && shape[1] == rows) return Table(values, boxes, all / boxes, 1, boxes);
+        if (all > 0 && shape.size() == 1 && boxes == 1) return Table(values, 1, all, all, 1);
+        if (all > 0 && shape.size() == 2 && shape[0] == rows) return Table(values, boxes, all / boxes, all / boxes, 1);
+        if (all > 0 && shape.size() == 2 && shape[1] == rows) return Table(values, boxes, all / boxes, 1, boxes);
         fail(Status::ComputeSizeError, "the %s have the shape %s; one row for each of the %zu boxes is needed",
              output.name, given.c_str(), boxes);
     }
@@ -287,6 +286,8 @@ Rows readRows(const mnn_image_detector_t& detector, const float* boxValues, cons
     if (detector.classes_rank != 0)
         classes = Table::ofScores(outputOf(classValues, detector.classes_dims, detector.classes_rank, "classes"),
                                   boxes.rows());
+    if (classes.columns() > 1)
+        fail(Status::ComputeSizeError, "the classes have %zu numbers for each box; one is needed", classes.columns());
     rows.scoredByClass = many || scores.columns() > 1;
     const int64_t background = detector.has_background ? detector.background : -1;
     for (size_t i = 0; i < boxes.rows(); i++) {

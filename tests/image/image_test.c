@@ -524,6 +524,10 @@ static void wrong_detectors_are_refused(void** state) {
     WRONG((detector.boxes_dims[0] = detector.boxes_dims[1] = detector.boxes_dims[2] = INT32_MAX), MNN_ERROR_OVERFLOW,
           "overflows");
     WRONG((detector.scores_rank = 1, detector.scores_dims[0] = 5), MNN_ERROR_COMPUTE_SIZE, "12 boxes");
+    WRONG((detector.scores_rank = 2, detector.scores_dims[0] = 12, detector.scores_dims[1] = 0), MNN_ERROR_COMPUTE_SIZE,
+          "12x0");
+    WRONG((detector.classes_rank = 2, detector.classes_dims[0] = 12, detector.classes_dims[1] = 2),
+          MNN_ERROR_COMPUTE_SIZE, "classes have 2");
     WRONG(detector.input_width = 0, MNN_ERROR_BAD_RANGE, "the input");
     WRONG(detector.picture_height = 65536, MNN_ERROR_BAD_RANGE, "the picture");
     WRONG(detector.width = -1, MNN_ERROR_BAD_RANGE, "the part");
