@@ -50,8 +50,14 @@ def check_folder(tool, folder, model):
         assert out == ",".join(map(str, wanted)) + "\n", (out, wanted)
         call(tool, "generate", folder, "--tokens", tokens, "--count", 6, "--logits", logits, *runs)
         check_logits(read_npy(logits)[:-1], rows, most)
+        if not runs:
+            logits_of_six = logits.read_bytes()
         call(tool, "generate", folder, "--tokens", tokens, "--logits", logits, *runs)
         check_logits(read_npy(logits), model.logits(PROMPT), most)
+    done = subprocess.run([tool, "generate", folder, "--tokens", tokens, "--count", "6", "--logits", "-"],
+                          capture_output=True, check=True)
+    assert done.stdout == logits_of_six and done.stderr.decode() == out, done
+    call(tool, "generate", folder, "--tokens", tokens, "--logits", "-", "--json", code=2)
     told = json.loads(call(tool, "generate", folder, "--tokens", tokens, "--count", 6, "--json"))
     assert (told["prompt"], told["tokens"]) == (PROMPT, wanted), told
     assert (told["state"]["length"], told["plans"]) == (len(PROMPT) + 5, 2), told

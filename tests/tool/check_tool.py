@@ -55,6 +55,8 @@ def check_anywhere(tool, model):
     if not chosen or len(chosen) != sum("\tConvolution\t" in line for line in algorithms):
         failures.append(f"profile --algorithms does not mark one algorithm of each convolution: {algorithms}")
     check_calibrate(tool, model)
+    check_streams(tool, model)
+    call(tool, "info", model, "--shape", "image=1x1x8x8", "--shape", "image=2x1x8x8", code=2, words=["two shapes"])
     # Without any driver there is an error, never another backend.
     none = {"VK_ICD_FILENAMES": "/no/such/file", "VK_DRIVER_FILES": "/no/such/file"}
     for command in (["info", model], ["bench", model, "--seconds", "0"]):
@@ -62,6 +64,20 @@ def check_anywhere(tool, model):
     call(tool, "compare", model, "--backends", "cpu,vulkan", code=1, words=["MNN_ERROR_BACKEND_MISSING"], env=none)
     call(tool, "bench", model, "--seconds", "0", "--backend", "auto", env=none)
     call(tool, "devices", words=["cpu"], env=none)
+
+
+def check_streams(tool, model):
+    """Standard output holds one text alone, and a text that cannot be written there is an error."""
+    if not json.loads(call(tool, "profile", model, "--runs", "1", "--trace", "-"))["traceEvents"]:
+        failures.append("profile --trace - writes no events")
+    for other in (["--json"], ["--output", "-"]):
+        call(tool, "profile", model, "--runs", "1", "--trace", "-", *other, code=2, words=["only one of"])
+    if os.path.exists("/dev/full"):
+        for command in (["info", model], ["info", model, "--json"], ["--help"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([tool, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+            if done.returncode != 1 or "standard output" not in done.stderr:
+                failures.append(f"mnn {command} > /dev/full: {done}")
 
 
 def check_calibrate(tool, model):

@@ -1,6 +1,7 @@
 // mnn generate: continues the tokens of a prompt, each time with the likeliest one.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "language_model.h"
 #include "loading.h"
 #include "open_model.h"
+#include "output_file.h"
 #include "session_settings.h"
 #include "text.h"
 
@@ -91,6 +93,8 @@ class LogitRows {
     int64_t likeliest() const {
         const auto* end = reinterpret_cast<const float*>(rows_.bytes.data()) + rows_.count();
         const float* const row = end - rows_.shape[1];
+        if (std::any_of(row, end, [](float logit) { return std::isnan(logit); }))
+            throw ToolError("the logits hold NaN: no token is the likeliest");
         return std::max_element(row, end) - row;
     }
     const Array& rows() const { return rows_; }
@@ -103,6 +107,8 @@ class LogitRows {
 
 int generate(const GenerateOptions& options) {
     options.flags.checkTogether();
+    const bool logitsAlone = options.logits == kStandardStream;
+    if (logitsAlone && options.json) throw UsageError("--logits - and --json both write to standard output");
     std::optional<Loading> loading;
     loading.emplace(options.model + "/llm.mnn");
     const LanguageModel model(options.model);
@@ -158,7 +164,7 @@ int generate(const GenerateOptions& options) {
     }
     std::string line;
     for (const int64_t token : made) line += fmt::format("{}{}", line.empty() ? "" : ",", token);
-    text::print("{}\n", line);
+    text::print(logitsAlone ? stderr : stdout, "{}\n", line);
     if (options.asExported) {
         const Json settings = describeSettings(session);
         text::print(stderr, "mnn generate: precision {}, memory {}\n", settings.at("precision").get<std::string>(),

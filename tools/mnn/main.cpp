@@ -20,7 +20,9 @@ int main(int argc, char** argv) {
         std::vector<char*> pointers;
         pointers.reserve(arguments.size());
         for (std::string& argument : arguments) pointers.push_back(argument.data());
-        return tool::runCommandLine(static_cast<int>(pointers.size()), pointers.data(), residentAtStart);
+        const int code = tool::runCommandLine(static_cast<int>(pointers.size()), pointers.data(), residentAtStart);
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw tool::ToolError("cannot write to standard output");
+        return code;
     } catch (const tool::UsageError& error) {
         tool::text::print(stderr, "mnn: {}\n", error.what());
         return 2;

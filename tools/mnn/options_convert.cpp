@@ -49,9 +49,9 @@ void addConvert(CLI::App& app, int& exitCode) {
         ->type_name("MIB");
     addJsonTo(*command, options->json);
     command->footer(
-        "Extents that the model leaves free stay free, unless --shape or --extent gives them numbers. Where nodes have "
-        "no form, all of them are listed,\n"
-        "nothing is written, and the exit code is 1. docs/convert.md lists the operators.\n\n"
+        "Extents that the model leaves free stay free, unless --shape or --extent gives them numbers. Where\n"
+        "nodes have no form, all of them are listed, nothing is written, and the exit code is 1.\n"
+        "docs/convert.md lists the operators.\n\n"
         "Examples: mnn convert net.onnx net.mnn\n"
         "          mnn convert net.onnx net.mnn --extent batch=1 --weights fp16\n"
         "          mnn convert net.onnx net.mnn --weights int4 --block 32");

@@ -21,10 +21,10 @@ void addInfo(CLI::App& app, int& exitCode) {
     command->footer(
         "Where the model leaves dims open, work and memory need --shape. Operators that this library\n"
         "lacks are listed as unsupported. Then come the settings that hold (instruction set, threads,\n"
-        "precision, memory), with the reason where they are not the wanted ones. Placement lists on which backend each "
-        "operator runs, and why not\n"
-        "on the wanted one; host_shape is shape arithmetic on small integer tensors, which stays on\n"
-        "the CPU. Operators that compute nothing when running (constants, views) are not listed.\n\n"
+        "precision, memory), with the reason where they are not the wanted ones. Placement lists on which\n"
+        "backend each operator runs, and why not on the wanted one; host_shape is shape arithmetic on small\n"
+        "integer tensors, which stays on the CPU. Operators that compute nothing when running (constants,\n"
+        "views) are not listed.\n\n"
         "Examples: mnn info net.mnn --shape data=1x3x320x320 --json\n"
         "          mnn info net.mnn --backend " +
         kGpu + "\n          mnn info net.mnn --plan after:fuse-post-ops");

@@ -91,7 +91,11 @@ void addProfile(CLI::App& app, int& exitCode) {
         "CPU, fused ones too, all algorithms that accept it with their estimated cycles on one thread and "
         "the time that each takes ('*': the chosen one, '!': another took less than 0.9 of its time)");
     command->add_option("--top", options->top, "Show the K operators that take longest (default: all, in order)");
-    command->add_option("--trace", options->trace, "Write the last run as a Chrome trace to this file")
+    command
+        ->add_option(
+            "--trace", options->trace,
+            "Write the last run as a Chrome trace to this file; '-' is standard output, which gets it in place "
+            "of the times")
         ->type_name("FILE");
     command
         ->add_option(

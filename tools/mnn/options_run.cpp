@@ -147,7 +147,7 @@ void addGenerate(CLI::App& app, int& exitCode) {
     command
         ->add_option("--logits", options->logits,
                      "Write the logits behind each token, those of the prompt first, to an .npy file; '-' is standard "
-                     "output")
+                     "output, and the tokens go to standard error")
         ->type_name("FILE");
     command->add_flag("--half-state", options->halves, "Keep keys and values in 16 bits");
     command->add_flag(

@@ -73,9 +73,9 @@ void printJsonProfile(const ProfileOptions& options, const Profile& profile) {
     text::print("{}\n", jsonText(json));
 }
 
-void printRow(const Profile& profile, const OpTimes& op) {
+void printRow(const Profile& profile, double totalMs, const OpTimes& op) {
     const double ms = op.median(), rate = op.gflops();
-    text::print("{:8.3f} {:5.1f}%  {:7} {:5}  {:20.20} {:17.17} {}  {}\n", ms, ms / profile.totalMs() * 100,
+    text::print("{:8.3f} {:5.1f}%  {:7} {:5}  {:20.20} {:17.17} {}  {}\n", ms, ms / totalMs * 100,
                 rate > 0 ? fmt::format("{:.1f}", rate) : "",
                 rate > 0 && op.backend == "cpu" ? fmt::format("{:.0f}%", rate / profile.peak * 100) : "", op.type,
                 op.algorithm, op.shapes, op.name);
@@ -84,17 +84,17 @@ void printRow(const Profile& profile, const OpTimes& op) {
 void printText(const ProfileOptions& options, const Profile& profile) {
     text::print("{}, {}, {} thread{}, medians of {} runs\n", options.model, options.flags.backend,
                 options.flags.threads, options.flags.threads == 1 ? "" : "s", options.runs);
+    const double totalMs = profile.totalMs();
     text::print("run {:.3f} ms, sum of operators {:.3f} ms, peak of the CPU's multiply-adds {:.0f} GFLOP/s\n\n",
-                profile.wallMs, profile.totalMs(), profile.peak);
-    std::vector<const OpTimes*> shown;
-    for (const OpTimes& op : profile.ops) shown.push_back(&op);
+                profile.wallMs, totalMs, profile.peak);
+    std::vector<std::pair<double, const OpTimes*>> shown;  // with their medians
+    for (const OpTimes& op : profile.ops) shown.emplace_back(op.median(), &op);
     if (options.top > 0 && options.top < shown.size()) {
-        std::stable_sort(shown.begin(), shown.end(),
-                         [](const OpTimes* a, const OpTimes* b) { return a->median() > b->median(); });
+        std::stable_sort(shown.begin(), shown.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
         shown.resize(options.top);
     }
     text::print("      ms   share  GFLOP/s  peak  type                 algorithm         shapes, name\n");
-    for (const OpTimes* op : shown) printRow(profile, *op);
+    for (const auto& [ms, op] : shown) printRow(profile, totalMs, *op);
 
     struct Sum {
         std::string type;
@@ -113,8 +113,8 @@ void printText(const ProfileOptions& options, const Profile& profile) {
     std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.ms > b.ms; });
     text::print("\n      ms   share  GFLOP/s  count  type and algorithm\n");
     for (const Sum& sum : sums)
-        text::print("{:8.3f} {:5.1f}%  {:7.1f}  {:5}  {}\n", sum.ms, sum.ms / profile.totalMs() * 100,
-                    sum.flops / sum.ms * 1e-6, sum.count, sum.type);
+        text::print("{:8.3f} {:5.1f}%  {:7.1f}  {:5}  {}\n", sum.ms, sum.ms / totalMs * 100, sum.flops / sum.ms * 1e-6,
+                    sum.count, sum.type);
 }
 
 std::vector<std::string> fieldsOf(const std::string& line) {
@@ -181,13 +181,14 @@ int profile(const ProfileOptions& options) {
         printAlgorithms(options);
         return 0;
     }
-    const bool pageAlone = options.output == kStandardStream;
-    if (pageAlone && options.json) throw UsageError("--output - and --json both write to standard output");
+    const bool pageAlone = options.output == kStandardStream, traceAlone = options.trace == kStandardStream;
+    if (pageAlone + traceAlone + options.json > 1)
+        throw UsageError("only one of --output -, --trace - and --json can write to standard output");
     const Profile result = profileOf(options);
     if (!options.trace.empty()) writeTrace(options.trace, result.ops);
     if (!options.output.empty())
         writeOutput(options.output, filledPage(kProfilePage, profilePageData(result, result.facts.list())));
-    if (pageAlone) return 0;
+    if (pageAlone || traceAlone) return 0;
     if (options.json)
         printJsonProfile(options, result);
     else

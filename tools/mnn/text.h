@@ -10,7 +10,7 @@
 
 namespace tool::text {
 
-// fmt::print() throws when a write fails; here the error stays with the file, which main() looks at in the end.
+// fmt::print() throws when a write fails; here the file keeps the error, and main() asks for it at the end.
 template <typename... Values>
 void print(std::FILE* file, fmt::format_string<Values...> pattern, Values&&... values) {
     const std::string line = fmt::format(pattern, std::forward<Values>(values)...);
