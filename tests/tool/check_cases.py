@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Calls `mnn verify` on cases in both of their forms, and on damaged case.npz files.
 
-    check_cases.py MNN_TOOL CASE_DIR
+    check_cases.py MNN_TOOL CASE_DIR FLATC
 
 CASE_DIR: a case with several arrays. Each damage has to end with exit code 1 and with its own sentence.
 """
 import io
 import json
+import math
 import os
+import pathlib
 import shutil
 import struct
 import subprocess
@@ -17,6 +19,7 @@ import zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "conformance"))
 import case_files  # noqa: E402
+from files import Net, write_npy  # noqa: E402
 
 ENTRY = b"PK\1\2"  # of the directory
 failures = []
@@ -258,12 +261,32 @@ def check_damages(case):
     return len(damages)
 
 
+def check_infinite(tool, flatc, folder):
+    """An infinite element does not make other differences small."""
+    net = Net()
+    net.passed("out", net.feed("x", [4]))
+    net.write(flatc, folder / "model.mnn")
+    write_npy(folder / "x.npy", [4], [math.inf, -math.inf, 1, 2])
+    arrays = [{"name": name, "file": name + ".npy", "shape": [4], "dtype": "float32"} for name in ("x", "out")]
+    (folder / "case.json").write_text(json.dumps({"model": "model.mnn", "tolerance": {"relative_to_max": 1e-3},
+                                                  "inputs": arrays[:1], "outputs": arrays[1:]}))
+    for expected, code in (([math.inf, -math.inf, 1, 2], 0), ([math.inf, -math.inf, 1, 7e9], 1),
+                           ([math.inf, math.inf, 1, 2], 1), ([0, -math.inf, 1, 2], 1)):
+        write_npy(folder / "out.npy", [4], expected)
+        done = subprocess.run([tool, "verify", folder], capture_output=True, text=True)
+        if done.returncode != code:
+            failures.append(f"expected {expected}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+
+
 def main(arguments):
-    if len(arguments) != 2:
+    if len(arguments) != 3:
         print(__doc__.strip(), file=sys.stderr)
         return 2
+    tool, original, flatc = arguments
     with tempfile.TemporaryDirectory() as folder:
-        case = Case(*arguments, folder)
+        check_infinite(tool, flatc, pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        case = Case(tool, original, folder)
         check_forms(case)
         check_members(case)
         count = check_damages(case)

@@ -9,7 +9,7 @@ namespace tool {
 
 struct Verdict {
     bool passed = false;
-    double error = 0;    // max|ours - expected| / max|expected|; over the paired rows where rows are unordered
+    double error = 0;    // max|ours - expected| / max|finite expected|; over the paired rows where rows are unordered
     std::string remark;  // why the comparison failed, or another remark
 };
 
