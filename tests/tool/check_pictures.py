@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from files import Net, read_npy
+from files import Net, read_npy, write_npy
 
 
 class Tool:
@@ -125,6 +125,60 @@ def check_errors(run, model, folder, paths):
         assert word in run.errors, (arguments, run.errors)
 
 
+def check_writing(run, flatc, model, folder, paths, alone):
+    """Results of one picture that cannot be written do not keep those of the others from being written."""
+    results = folder / "hindered"
+    results.mkdir()
+    (results / paths[3].stem).write_text("a file in place of a folder")
+    run(model, "--image", folder, "--output", results, code=1)
+    assert [str(path) in run.errors for path in paths].index(True) == 3 and run.errors.count("\n") == 1, run.errors
+    for path, one in zip(paths, alone):
+        assert path == paths[3] or near(read_npy(results / path.stem / "scores.npy"), one["values"])
+    net = Net()
+    image = net.feed("image", [1, 1, 8, 8])
+    net.passed("a/b", image)
+    net.passed("a_b", image)
+    same = net.write(flatc, folder / "same.mnn")
+    run(same, "--input", paths[0], "--output", folder / "same", code=1)
+    assert "'a/b' and 'a_b' would both write 'a_b.npy'" in run.errors, run.errors
+
+
+def check_shapes(run, flatc, folder, paths):
+    """The shapes of files replace those of the model, which need not be possible."""
+    net = Net()
+    net.passed("rows", net.op("Reshape", [net.feed("image", [1, 1, 3, 5])], ["flat"], "Reshape",
+                              {"dims": [-1, 64], "dimType": "NCHW"})[0])
+    model = net.write(flatc, folder / "declared.mnn")
+    values = list(range(128))
+    found = json.loads(run(model, "--input", write_npy(folder / "large.npy", [2, 1, 8, 8], values), "--json"))
+    assert found["outputs"]["rows"]["values"] == values, found
+    run(model, "--image", paths[0], code=1)
+    images = run.images(model, "--image", folder, "--shape", "image=1x1x8x8")
+    assert values_of(images, "rows") == [list(path.read_bytes()[-64:]) for path in paths]
+    net = Net()
+    net.passed("wide", net.feed("image", [1, 1, 1, 65535]))
+    found = run.images(net.write(flatc, folder / "widest.mnn"), "--image", paths[0])
+    assert len(values_of(found, "wide")[0]) == 65535
+    net = Net()
+    net.passed("wide", net.feed("image", [1, 1, 1, 65536]))
+    run(net.write(flatc, folder / "wider.mnn"), "--image", paths[0], code=1)
+    assert "extents up to 65535" in run.errors, run.errors
+
+
+def check_state(run, flatc, folder, paths):
+    """A net that keeps keys and values does not keep them from one picture to the next."""
+    net = Net()
+    heads = net.op("Reshape", [net.feed("image", [1, 1, 8, 8])], ["heads"], "Reshape",
+                   {"dims": [1, 8, 1, 8], "dimType": "NCHW"})
+    mask = net.const("mask", [], [0])
+    found = net.op("Attention", heads * 3 + [mask], ["found"], "AttentionParam", {"kv_cache": True})
+    net.passed("seen", found[0])
+    model = net.write(flatc, folder / "state.mnn")
+    alone = [values_of(run.images(model, "--image", path, "--scale", 0.01), "seen")[0] for path in paths]
+    assert len({tuple(values) for values in alone}) == len(paths)
+    assert values_of(run.images(model, "--image", folder, "--scale", 0.01), "seen") == alone
+
+
 def check_fixed(run, flatc, folder, paths):
     """Nets that cannot take several pictures get one after another: with a fixed batch inside, and with another
     input."""
@@ -146,6 +200,15 @@ def check_fixed(run, flatc, folder, paths):
     assert values_of(images, "picture") == [list(path.read_bytes()[-64:]) for path in paths]
     run(model, "--image", folder, code=2)
     assert "'image'" in run.errors and "'more'" in run.errors, run.errors
+    # NaN in an output is no sign of a net that mixes pictures.
+    net = Net()
+    image = net.feed("image", [1, 1, 8, 8])
+    zero = net.const("zero", [1], [0])
+    nothing = net.op("BinaryOp", [image, zero], ["nothing"], "BinaryOp", {"opType": "MUL", "T": "DT_FLOAT"})
+    net.op("BinaryOp", nothing + nothing, ["nan"], "BinaryOp", {"opType": "REALDIV", "T": "DT_FLOAT"})
+    net.outputs = ["nan"]
+    run(net.write(flatc, folder / "nan.mnn"), "--image", folder)
+    assert run.errors == "", run.errors
     # An open batch holds several pictures; other open extents do not.
     net = Net()
     net.passed("picture", net.feed("image", [-1, 1, 8, 8]))
@@ -215,6 +278,9 @@ def main():
         paths, alone = check_results(run, model, folder)
         check_streams(run, model, paths, alone)
         check_errors(run, model, folder, paths)
+        check_writing(run, flatc, model, folder, paths, alone)
+        check_shapes(run, flatc, folder, paths)
+        check_state(run, flatc, folder, paths)
         check_fixed(run, flatc, folder, paths)
         check_letterbox(run, flatc, folder)
         check_mixed(run, flatc, folder, paths)

@@ -79,7 +79,8 @@ Runtime runtimeOf(const CommonFlags& flags) {
 
 }  // namespace
 
-Session createSession(const Interpreter& interpreter, const CommonFlags& flags, const std::vector<std::string>& saved) {
+Session createSession(const Interpreter& interpreter, const CommonFlags& flags, const std::vector<std::string>& saved,
+                      bool othersGiveShapes) {
     const Runtime runtime = runtimeOf(flags);
     mnn_schedule_config_t config = flags.config();
     config.runtime = runtime.get();
@@ -88,20 +89,24 @@ Session createSession(const Interpreter& interpreter, const CommonFlags& flags, 
     for (const std::string& name : saved) names.push_back(name.c_str());
     config.save_tensors = names.data();
     config.save_tensor_count = names.size();
-    // Declared shapes may be unusable where the flags give others.
-    config.defer_planning = flags.shapes.empty() ? 0 : 1;
+    // Declared shapes may be unusable where others are given.
+    config.defer_planning = othersGiveShapes || !flags.shapes.empty() ? 1 : 0;
     mnn_session_t* handle = nullptr;
     check(mnn_session_create(interpreter.get(), &config, &handle));
     return Session(handle);
 }
 
-void applyShapes(const Session& session, const CommonFlags& flags) {
+void setShapes(const Session& session, const CommonFlags& flags) {
     for (const auto& [name, shape] : flags.parsedShapes()) {
         mnn_tensor_t* input = nullptr;
         if (mnn_session_input(session.get(), name.c_str(), &input) != MNN_OK)
             throw UsageError(fmt::format("--shape: {}", mnn_last_error()));
         resizeInput(session, input, shape);
     }
+}
+
+void applyShapes(const Session& session, const CommonFlags& flags) {
+    setShapes(session, flags);
     for (const mnn_tensor_t* input : inputsOf(session))
         for (const int64_t dim : shapeOf(input))
             if (dim < 0) return;

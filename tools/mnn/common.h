@@ -30,10 +30,13 @@ using Session = std::unique_ptr<mnn_session_t, DestroySession>;
 // Throws ToolError with the library's sentence unless the status is MNN_OK.
 void check(mnn_status status);
 
-// `saved` are names of tensors to offer as outputs beside the model's.
+// `saved` are names of tensors to offer as outputs beside the model's. `othersGiveShapes`: files give shapes before the
+// session is resized, as --shape does.
 Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
-                      const std::vector<std::string>& saved = {});
-// Applies --shape; throws UsageError for a name that is no input. Then resizes the session if every input has a shape.
+                      const std::vector<std::string>& saved = {}, bool othersGiveShapes = false);
+// Sets the shapes of --shape; throws UsageError for a name that is no input.
+void setShapes(const Session& session, const CommonFlags& flags);
+// Sets them, and then resizes the session if every input has a shape.
 void applyShapes(const Session& session, const CommonFlags& flags);
 // Throws UsageError that names the inputs that still need --shape, if there are any.
 void requireShapes(const Session& session);

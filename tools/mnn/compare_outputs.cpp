@@ -176,4 +176,21 @@ Verdict compareUnordered(const std::vector<const CaseTensor*>& expected, const s
     return verdict;
 }
 
+double relativeError(const Array& a, const Array& b) {
+    if (a.shape != b.shape || a.element != b.element) return INFINITY;
+    double largest = 0, worst = 0;
+    for (size_t i = 0; i < a.count(); i++) {
+        const double x = valueAt(a, i), y = valueAt(b, i);
+        if (x == y || (std::isnan(x) && std::isnan(y))) {
+            if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+            continue;
+        }
+        if (!std::isfinite(x) || !std::isfinite(y)) return INFINITY;
+        largest = std::max(largest, std::abs(x));
+        worst = std::max(worst, std::abs(x - y));
+    }
+    if (worst == 0) return 0;
+    return largest == 0 ? INFINITY : worst / largest;
+}
+
 }  // namespace tool

@@ -24,4 +24,7 @@ Verdict compareUnordered(const std::vector<const CaseTensor*>& expected, const s
 // Returns "" when type and shape are the expected ones and no element is NaN, else a sentence about the difference.
 std::string formFault(const Array& expected, const Array& ours);
 
+// Returns max|a - b| / max|finite a|; infinite when the shapes or the non-finite elements differ.
+double relativeError(const Array& a, const Array& b);
+
 }  // namespace tool

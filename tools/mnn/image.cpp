@@ -11,8 +11,6 @@
 namespace tool {
 namespace {
 
-constexpr int64_t kMaxExtent = 32768;
-
 void fillChannels(const std::vector<double>& values, float (&channels)[4]) {
     for (size_t i = 0; i < 4 && !values.empty(); ++i)
         channels[i] = static_cast<float>(values[std::min(i, values.size() - 1)]);
@@ -39,12 +37,13 @@ Picture onGround(const Picture& picture, const Place& place, int32_t width, int3
 
 ImageForm::ImageForm(const std::vector<int64_t>& shape, bool last) : channelsLast(last) {
     const size_t c = last ? 3 : 1, h = last ? 1 : 2, w = last ? 2 : 3;
-    const auto isExtent = [](int64_t dim) { return dim >= 1 && dim <= kMaxExtent; };
+    const auto isExtent = [](int64_t dim) { return dim >= 1 && dim <= MNN_IMAGE_MAX_EXTENT; };
     if (shape.size() != 4 || shape[0] != 1 || (shape[c] != 1 && shape[c] != 3) || !isExtent(shape[h]) ||
         !isExtent(shape[w]))
         throw ToolError(
-            "a picture fits only inputs of batch 1 with 1 or 3 channels; where the extents are open, --shape "
-            "gives them, as in --shape NAME=1x3x640x640");
+            fmt::format("a picture fits only inputs of batch 1 with 1 or 3 channels and extents up to {}; where the "
+                        "extents are open, --shape gives them, as in --shape NAME=1x3x640x640",
+                        MNN_IMAGE_MAX_EXTENT));
     channels = static_cast<int32_t>(shape[c]);
     height = static_cast<int32_t>(shape[h]);
     width = static_cast<int32_t>(shape[w]);

@@ -66,17 +66,21 @@ class PictureRuns {
 
     size_t batch() const { return batch_; }  // number of pictures per run
 
-    // Returns the outputs of each picture.
-    std::vector<std::vector<NamedArray>> run(std::span<const LoadedPicture> pictures) {
-        if (pictures.size() > 1) {
-            const std::string fault = runTogether(pictures);
-            if (fault.empty()) return std::move(parts_);
-            runAlone(fault);
+    // Returns the outputs of each picture, or nothing where each has to run alone.
+    std::vector<std::vector<NamedArray>> together(std::span<const LoadedPicture> pictures) {
+        if (pictures.size() < 2) return {};
+        std::string fault;
+        try {
+            fault = runTogether(pictures);
+        } catch (const ToolError& error) {  // the contents of one of them may be the reason
+            fault = error.what();
         }
-        std::vector<std::vector<NamedArray>> outputs;
-        for (const LoadedPicture& picture : pictures) outputs.push_back(outputsFor({&picture, 1}));
-        return outputs;
+        if (fault.empty()) return std::move(parts_);
+        runAlone(fault);
+        return {};
     }
+
+    std::vector<NamedArray> alone(const LoadedPicture& picture) { return outputsFor({&picture, 1}); }
 
   private:
     // Sets the batch to `wanted` if the outputs' shapes then have a part for each picture, else to 1.
@@ -112,6 +116,7 @@ class PictureRuns {
         for (const LoadedPicture& picture : pictures.subspan(1))
             batch.bytes.insert(batch.bytes.end(), picture.array.bytes.begin(), picture.array.bytes.end());
         writeTensor(input_, batch);
+        check(mnn_session_state_reset(session_.get()));  // pictures do not see those before them
         check(mnn_session_run(session_.get()));
         return readOutputs(session_);
     }
@@ -140,12 +145,13 @@ class PictureRuns {
 
     // Shapes do not show which picture a number belongs to: a net may mix pictures, or interleave their outputs.
     std::string faultOfPart(const LoadedPicture& picture, const std::vector<NamedArray>& part) {
-        const std::vector<NamedArray> alone = outputsFor({&picture, 1});
-        for (size_t i = 0; i < alone.size(); i++) {
+        const std::vector<NamedArray> single = alone(picture);
+        for (size_t i = 0; i < single.size(); i++) {
             const double tolerance = options_.flags.precision == "low" ? kToleranceLow : kTolerance;
-            if (!compareOrdered({alone[i].name, alone[i].array}, part[i].array, tolerance).passed)
+            const bool isInteger = single[i].array.element != Element::Float32;
+            if (!(relativeError(single[i].array, part[i].array) <= (isInteger ? 0 : tolerance)))
                 return fmt::format("the output '{}' of '{}' differs when other pictures are in the batch",
-                                   alone[i].name, picture.file->path);
+                                   single[i].name, picture.file->path);
         }
         return "";
     }
@@ -212,11 +218,19 @@ void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t
             results.fail(files[i].path, error.what());
         }
         if (pictures.empty() || (pictures.size() < runs.batch() && i + 1 < files.size())) continue;
-        const std::vector<std::vector<NamedArray>> outputs = runs.run(pictures);
-        progress.clear();
-        for (size_t k = 0; k < pictures.size(); k++)
-            results.write({pictures[k].file->path, alone ? "" : pictures[k].file->name, outputs[k], &pictures[k].bytes,
-                           runs.form()});
+        std::vector<std::vector<NamedArray>> outputs = runs.together(pictures);
+        for (size_t k = 0; k < pictures.size(); k++) {
+            const PictureFile& file = *pictures[k].file;
+            try {
+                Result result{file.path, alone ? "" : file.name, {}, &pictures[k].bytes, runs.form()};
+                result.outputs = outputs.empty() ? runs.alone(pictures[k]) : std::move(outputs[k]);
+                progress.clear();
+                results.write(result);
+            } catch (const ToolError& error) {
+                progress.clear();
+                results.fail(file.path, fmt::format("{}: {}", file.path, error.what()));
+            }
+        }
         pictures.clear();
     }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <sstream>
 
@@ -49,6 +50,17 @@ void printTop(const std::string& label, const NamedArray& output, size_t top, co
 
 std::string fileName(const std::string& output) {
     return mnnc::os::fileNameOf(output + ".npy");
+}
+
+// Names of files lack characters that names of outputs may have.
+void requireDifferentFiles(const std::vector<NamedArray>& outputs) {
+    std::map<std::string, std::string> writers;
+    for (const NamedArray& output : outputs) {
+        const auto [place, isNew] = writers.emplace(fileName(output.name), output.name);
+        if (!isNew)
+            throw ToolError(fmt::format("the outputs '{}' and '{}' would both write '{}'", place->second, output.name,
+                                        place->first));
+    }
 }
 
 void makeFolder(const std::filesystem::path& folder) {
@@ -117,6 +129,7 @@ void ResultWriter::writeFiles(const Result& result) {
         writeOutput(options_.output, npyText(result.outputs[0].array));
         return;
     }
+    requireDifferentFiles(result.outputs);
     const std::filesystem::path folder = mnnc::os::pathOf(options_.output) / mnnc::os::pathOf(result.name);
     makeFolder(folder);
     for (const NamedArray& output : result.outputs)

@@ -41,8 +41,8 @@ int run(const RunOptions& options) {
     std::optional<Loading> loading(options.model);
     const Interpreter model = openModel(options.model, options.flags.parsedShapes());
     ResultWriter results(model, options);
-    const Session session = createSession(model, options.flags);
-    applyShapes(session, options.flags);
+    const Session session = createSession(model, options.flags, {}, true);
+    setShapes(session, options.flags);
     mnn_tensor_t* const pictures = options.images.empty() ? nullptr : remainingInput(session, options.inputs);
     std::vector<InputFile> files = matchInputs(session, options.inputs, pictures);
     loading.reset();

@@ -40,7 +40,7 @@ void feed(const Session& session, const Case& item) {
 
 std::vector<OutputVerdict> runCase(const Case& item, const CommonFlags& flags) {
     const Interpreter model = openModel(mnnc::os::textOf(item.model));
-    const Session session = createSession(model, flags);
+    const Session session = createSession(model, flags, {}, true);
     if (inputsOf(session).size() != item.inputs.size())
         throw ToolError(
             fmt::format("the model has {} inputs, the case {}", inputsOf(session).size(), item.inputs.size()));
