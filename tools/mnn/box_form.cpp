@@ -36,7 +36,7 @@ bool holdsOneOf(const std::string& name, std::initializer_list<const char*> word
                        [&](const char* word) { return small.find(word) != std::string::npos; });
 }
 
-// Returns the extents after the leading ones.
+// Returns the extents without leading extents of 1, as long as more than two are left.
 std::vector<int64_t> innerShape(const Array& array) {
     std::vector<int64_t> shape = array.shape;
     while (shape.size() > 2 && shape[0] == 1) shape.erase(shape.begin());

@@ -11,7 +11,7 @@ namespace tool {
 // The options that describe boxes.
 struct BoxFlags {
     std::string boxes, scores, classes;  // names of outputs; "": derived from the model
-    std::vector<std::string> columns;    // names of kColumns
+    std::vector<std::string> columns;    // each one of kColumnNames
     std::string unit = "auto";
     BoxChoice choice;
 

@@ -29,7 +29,7 @@ void readExtents(const ConvertOptions& given, Settings& to) {
     for (const std::string& text : given.extents) {
         const size_t equals = text.rfind('=');
         char* end = nullptr;
-        const long value = equals == std::string::npos ? -1 : std::strtol(text.c_str() + equals + 1, &end, 10);
+        const long long value = equals == std::string::npos ? -1 : std::strtoll(text.c_str() + equals + 1, &end, 10);
         if (value < 0 || value > INT32_MAX || *end || end == text.c_str() + equals + 1)
             throw UsageError(fmt::format("--extent '{}' is not of the form name=number", text));
         to.extents[text.substr(0, equals)] = static_cast<int32_t>(value);

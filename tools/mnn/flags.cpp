@@ -67,7 +67,9 @@ InputShapes CommonFlags::parsedShapes() const {
         const size_t equals = shape.rfind('=');
         if (equals == std::string::npos)
             throw UsageError(fmt::format("--shape '{}' has no name; write name=1x3x224x224", shape));
-        parsed[shape.substr(0, equals)] = parseShape(shape.substr(equals + 1));
+        const std::string name = shape.substr(0, equals);
+        if (!parsed.emplace(name, parseShape(shape.substr(equals + 1))).second)
+            throw UsageError(fmt::format("--shape gives '{}' two shapes", name));
     }
     return parsed;
 }

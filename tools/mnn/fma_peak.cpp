@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -87,7 +88,12 @@ double measuredPeak(int threads) {
         }
     };
     std::vector<std::thread> others;
-    for (size_t i = 1; i < rates.size(); ++i) others.emplace_back(measure, i);
+    others.reserve(rates.size());
+    try {
+        for (size_t i = 1; i < rates.size(); ++i) others.emplace_back(measure, i);
+    } catch (const std::system_error&) {  // the process may have no more threads: those that it has measure
+        waiting -= static_cast<int>(rates.size() - 1 - others.size());
+    }
     measure(0);
     for (std::thread& other : others) other.join();
     double sum = 0;

@@ -90,6 +90,7 @@ int graph(const GraphOptions& options) {
         if (required) throw;
         facts.add("not planned", error.what());
     }
+    loading.reset();
     if (format == "html") {
         writeOutput(options.output, filledPage(kGraphPage, graphPageData(net, facts.list())));
     } else {

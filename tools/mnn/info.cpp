@@ -239,7 +239,8 @@ void printModel(const Json& info) {
     printSession(info);
 }
 
-// Returns the plan as mnn_session_report() reports it: "all" is the plan after all passes, "passes" their names.
+// Returns the plan as mnn_session_report() reports it: "all" is the plan before the first pass and after each one,
+// "passes" are their names.
 std::string planText(const Interpreter& model, const InfoOptions& options) {
     CommonFlags flags = options.flags;
     flags.recordPlan = true;

@@ -10,7 +10,7 @@ const std::vector<Look>& looks() {
     static const std::vector<Look> all = {
         {"cpu", "#cfe2ff", "#2f6fd0", "on the CPU"},
         {"vulkan", "#ffe0b8", "#d97706", "on the GPU (Vulkan)"},
-        {"other", "#ccf2ee", "#0f766e", "on another backend"},
+        {"other", "#ccf2ee", "#0f766e", "on another backend, or on several"},
         {"host_shape", "#e5e7eb", "#6b7280", "shape arithmetic on the CPU"},
         {"control", "#e9ddff", "#7c3aed", "control flow"},
         {"none", "#ffffff", "#9ca3af", "computes nothing when running"},

@@ -34,7 +34,7 @@ struct GraphEdge {
 std::vector<GraphEdge> edgesOf(const NetGraph& graph);
 // Returns a text such as "1x8x3x3 float32"; "" where the tensor is not known.
 std::string tensorText(const GraphTensor& tensor);
-// Returns a text such as "main graph" or "body 'x' of While 'y'".
+// Returns a text such as "main graph" or "graph 'x' of While 'y'".
 std::string titleOf(const Net& net, size_t graph);
 // Returns a text such as "0.123 ms, 4.5%".
 std::string timeText(const Net& net, double ms);

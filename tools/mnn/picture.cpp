@@ -71,10 +71,13 @@ Picture resizedPicture(Picture& picture, int32_t width, int32_t height) {
 
 std::string pngOf(Picture& picture) {
     const mnn_image_t image = picture.view();
+    // A byte takes at most nine bits (RFC 1951, 3.2.6), and each row has one more byte. Asking for the size would
+    // compress the picture once more.
+    const size_t unpacked = image.bytes + static_cast<size_t>(image.height);
+    std::string file(unpacked + unpacked / 8 + 1024, '\0');
     size_t bytes = 0;
-    checkImage(mnn_image_encode_png(&image, nullptr, 0, &bytes));
-    std::string file(bytes, '\0');
     checkImage(mnn_image_encode_png(&image, file.data(), file.size(), &bytes));
+    file.resize(bytes);
     return file;
 }
 
