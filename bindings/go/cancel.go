@@ -7,20 +7,28 @@ import "C"
 
 import "context"
 
-// cancellable makes one call that ends soon after ctx is done. A token stays triggered, so one trigger suffices
-// whenever it comes; each call has its own token, so that a late trigger affects no other call.
+// cancellable makes one call that ends soon after ctx is done.
 func cancellable(ctx context.Context, op string,
-	call func(token C.mnn_go_cancel) C.mnn_go_result) (C.mnn_go_result, error) {
+	call func(token C.mnn_go_cancel) C.mnn_go_result) (result C.mnn_go_result, err error) {
+	err = withToken(ctx, op, func(token C.mnn_go_cancel) error {
+		result = call(token)
+		return check(op, result)
+	})
+	return result, err
+}
+
+// withToken makes calls that end soon after ctx is done. A token stays triggered, so one trigger suffices whenever it
+// comes; each use has its own token, so that a late trigger affects no other call.
+func withToken(ctx context.Context, op string, calls func(token C.mnn_go_cancel) error) error {
 	if err := notDone(ctx, op); err != nil {
-		return C.mnn_go_result{}, err
+		return err
 	}
 	if ctx.Done() == nil {
-		result := call(0)
-		return result, check(op, result)
+		return calls(0)
 	}
 	created := C.go_mnn_cancel_create()
 	if err := check(op, created); err != nil {
-		return created, err
+		return err
 	}
 	token := created.handle
 	defer func() { _ = check(op, C.go_mnn_cancel_destroy(token)) }()
@@ -33,12 +41,11 @@ func cancellable(ctx context.Context, op string,
 		case <-over:
 		}
 	}()
-	result := call(token)
-	err := check(op, result)
+	err := calls(token)
 	if e, ok := err.(*Error); ok && e.Status == StatusCancelled {
 		e.cause = ctx.Err()
 	}
-	return result, err
+	return err
 }
 
 // notDone refuses a context that is nil or done.

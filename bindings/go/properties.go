@@ -25,17 +25,13 @@ func Processor() (CPU, error) {
 // which nothing else should run on the machine.
 func Calibrate(ctx context.Context, isa string) (string, error) {
 	const op = "Calibrate"
-	var failed error // wraps the context's error
-	text, err := report(op, isa, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
-		var result C.mnn_go_result
-		result, failed = cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
+	var text string
+	err := withToken(ctx, op, func(token C.mnn_go_cancel) (err error) {
+		text, err = report(op, isa, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
 			return C.go_mnn_cpu_calibrate(name, token, buffer, capacity)
 		})
-		return result
+		return err
 	})
-	if failed != nil {
-		return "", failed
-	}
 	return text, err
 }
 

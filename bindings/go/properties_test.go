@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,21 @@ func TestProcessorNamesItsInstructionSets(t *testing.T) {
 			t.Errorf("the session runs on %q, wanted %q", info.CPUISA, isa)
 		}
 	}
+}
+
+// A failure frees its sentence once, and the calls of a measurement end with their context.
+func TestCalibrationsThatFail(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := Calibrate(context.Background(), "no such set")
+	mustBe(t, err, StatusNotFound)
+	_, err = Calibrate(ctx, "no such set")
+	mustBe(t, err, StatusNotFound)
+	if !strings.Contains(err.Error(), "no such set") {
+		t.Errorf("the sentence is %q", err)
+	}
+	cancel()
+	_, err = Calibrate(ctx, "")
+	mustBe(t, err, StatusCancelled, context.Canceled)
 }
 
 func TestSessionProperties(t *testing.T) {
