@@ -217,9 +217,13 @@ func mnnGoParallelFor(host C.uintptr_t, task C.mnn_go_task, context C.uintptr_t,
 	h := cgo.Handle(host).Value().(*hostThreads)
 	returned := false
 	defer func() {
-		// A panic must not pass through C; the library computes the numbers that were skipped.
-		if !returned {
-			h.keep(recover())
+		if returned {
+			return
+		}
+		// A panic must not pass through C; the library computes the numbers that were skipped. After a Goexit there is
+		// nothing to raise.
+		if value := recover(); value != nil {
+			h.keep(value)
 		}
 	}()
 	h.parallelFor(int(count), func(index int) {

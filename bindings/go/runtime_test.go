@@ -2,6 +2,7 @@ package mnn
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -129,6 +130,20 @@ func TestGoroutinesAsThreads(t *testing.T) {
 	}()
 	fails.Store(0)
 	mustEqual(t, batchScores(t, session), want)
+}
+
+// A ParallelFor that ends its goroutine leaves nothing to raise in another call.
+func TestAParallelForEndsItsGoroutine(t *testing.T) {
+	shared := newTestRuntime(t, &RuntimeConfig{Threads: 2, ParallelFor: func(int, func(int)) { runtime.Goexit() }})
+	net := openDigits(t)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _ = net.NewSession(context.Background(), &SessionConfig{Runtime: shared})
+		t.Error("came back")
+	}()
+	<-over
+	shared.finish()
 }
 
 // A countingAllocator allocates pages of the system and counts them.

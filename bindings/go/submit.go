@@ -64,13 +64,19 @@ func (p *Pending) run(s *Session, calls func() error) {
 	defer close(p.over)
 	returned := false
 	defer func() {
-		if !returned {
-			p.value = recover()
-			p.panicked = true
+		if returned {
+			return
+		}
+		p.value = recover()
+		p.panicked = p.value != nil
+		if !p.panicked {
+			p.err = failf("Pending.Wait", StatusBadState, "a callback of the run ended its goroutine")
 		}
 	}()
-	defer s.leave(true)
-	p.err = calls()
+	func() {
+		defer s.leave(true) // also raises panics
+		p.err = calls()
+	}()
 	returned = true
 }
 

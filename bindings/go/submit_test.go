@@ -3,6 +3,8 @@ package mnn
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -112,6 +114,18 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 	must(t, mustSubmit(t, session).Wait(ctx))
 }
 
+// mustPanic fails the test unless Wait panics with a value.
+func mustPanic(t *testing.T, wanted string, pending *Pending) {
+	t.Helper()
+	defer func() {
+		if value := recover(); value != wanted {
+			t.Errorf("recovered %v", value)
+		}
+	}()
+	_ = pending.Wait(context.Background())
+	t.Error("the panic is lost")
+}
+
 var errOfTheOperator = errors.New("out of the operator")
 
 // Errors and panics of operators are raised where the run is waited for.
@@ -132,16 +146,37 @@ func TestSubmittedRunsWithOperators(t *testing.T) {
 	pending := mustSubmit(t, session)
 	mustBe(t, pending.Wait(ctx), StatusCallbackStop, errOfTheOperator)
 	mode = 1
-	pending = mustSubmit(t, session)
-	func() {
-		defer func() {
-			if value := recover(); value != "out of the operator" {
-				t.Errorf("recovered %v", value)
-			}
-		}()
-		_ = pending.Wait(ctx)
-		t.Error("the panic is lost")
-	}()
+	mustPanic(t, "out of the operator", mustSubmit(t, session))
 	mode = 2
 	must(t, mustSubmit(t, session).Wait(ctx))
+}
+
+// Panics that callbacks raise after the calls of a run are raised where the run is waited for, too.
+func TestPanicsAtTheEndOfSubmittedRuns(t *testing.T) {
+	var fails atomic.Bool
+	shared := newTestRuntime(t, &RuntimeConfig{Threads: 2, ParallelFor: func(int, func(int)) {
+		if fails.Load() {
+			panic("no threads today")
+		}
+	}})
+	session := batchSession(t, openDigits(t), &SessionConfig{Runtime: shared})
+	fails.Store(true)
+	mustPanic(t, "no threads today", mustSubmit(t, session))
+	fails.Store(false)
+	session.log = &logSink{handler: func(LogLevel, string) { panic("no logs, please") }, waiting: make([]logMessage, 1)}
+	mustPanic(t, "no logs, please", mustSubmit(t, session))
+	must(t, mustSubmit(t, session).Wait(context.Background()))
+}
+
+func TestAnOperatorEndsTheGoroutineOfASubmittedRun(t *testing.T) {
+	net := openShrink(t)
+	must(t, net.AddOperator("SoftShrink", Operator{Compute: func(*OperatorCall) error {
+		runtime.Goexit()
+		return nil
+	}}))
+	session, err := net.NewSession(context.Background(), nil)
+	must(t, err)
+	pending := mustSubmit(t, session)
+	mustBe(t, pending.Wait(context.Background()), StatusBadState)
+	mustBe(t, session.Run(context.Background()), StatusBadState)
 }
