@@ -108,6 +108,9 @@ func TestBackendErrors(t *testing.T) {
 			t.Errorf("an incomplete backend gave %v", err)
 		}
 	}
+	var none *Runtime
+	_, err = none.AddBackend("own", backend)
+	mustBe(t, err, ErrClosed)
 	if _, err := runtime.AddBackend("cpu", backend); !errors.Is(err, StatusInvalidValue) {
 		t.Errorf("a name of the library gave %v", err)
 	}

@@ -100,11 +100,17 @@ func (m *Interpreter) newSession(ctx context.Context, op string, configs []Sessi
 			return nil, err
 		}
 	}
+	var shared []*Runtime // without repetitions
+	// Log functions may close what this call uses, so they are called when it has left everything.
+	defer func() {
+		for _, runtime := range shared {
+			runtime.finish()
+		}
+	}()
 	if err := m.enter(op); err != nil {
 		return nil, err
 	}
 	defer m.leave()
-	var shared []*Runtime // without repetitions
 	entered := map[*Runtime]bool{nil: true}
 	for i := range configs {
 		runtime := configs[i].Runtime
@@ -112,7 +118,6 @@ func (m *Interpreter) newSession(ctx context.Context, op string, configs []Sessi
 			if err := runtime.enter(op); err != nil {
 				return nil, err
 			}
-			defer runtime.finish()
 			defer runtime.leave()
 			entered[runtime] = true
 			shared = append(shared, runtime)

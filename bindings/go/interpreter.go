@@ -10,7 +10,6 @@ import (
 	"io"
 	"runtime"
 	"runtime/cgo"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -46,7 +45,7 @@ type LoadOptions struct {
 
 // An Interpreter is a model.
 type Interpreter struct {
-	mutex  sync.RWMutex   // shared by calls, exclusive for Close
+	calls  gate
 	handle C.mnn_go_model // 0 once it is closed
 	log    *logSink
 
@@ -122,6 +121,7 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 		return nil, err
 	}
 	model.handle = result.handle
+	model.calls.set(true)
 	runtime.SetFinalizer(model, finalizeInterpreter)
 	model.log.deliver()
 	return model, nil
@@ -172,34 +172,26 @@ func (m *Interpreter) Close() error {
 		return nil
 	}
 	defer m.log.deliver()
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if m.handle == 0 {
+	return m.calls.close(func() error {
+		if err := check("Interpreter.Close", C.go_mnn_interpreter_destroy(m.handle)); err != nil {
+			return err
+		}
+		m.handle = 0
+		runtime.SetFinalizer(m, nil)
 		return nil
-	}
-	if err := check("Interpreter.Close", C.go_mnn_interpreter_destroy(m.handle)); err != nil {
-		return err
-	}
-	m.handle = 0
-	runtime.SetFinalizer(m, nil)
-	return nil
+	})
 }
 
 // enter begins a call; leave ends it.
 func (m *Interpreter) enter(op string) error {
-	if m == nil {
-		return closedError(op, "interpreter")
-	}
-	m.mutex.RLock()
-	if m.handle == 0 {
-		m.mutex.RUnlock()
+	if m == nil || !m.calls.enter() {
 		return closedError(op, "interpreter")
 	}
 	return nil
 }
 
 func (m *Interpreter) leave() {
-	m.mutex.RUnlock()
+	m.calls.leave()
 	m.log.deliver()
 }
 
@@ -215,8 +207,8 @@ func (m *Interpreter) takeFrom(op string, session *Session,
 		return err
 	}
 	err = check(op, call(m.handle, session.handle))
-	m.mutex.RUnlock()
-	defer m.log.deliver() // with no lock held
+	m.calls.leave()
+	defer m.log.deliver() // with nothing held
 	session.leave(mine)
 	return err
 }

@@ -252,3 +252,30 @@ func TestAnOperatorShapesItsOutputs(t *testing.T) {
 	values, err := runShrink(session, 0)
 	wantAll(t, values, err, 6, 8)
 }
+
+// An operator may use the interpreter, also while a Close of another goroutine waits for the operator's call.
+func TestCloseWaitsForCallsThatMakeOthers(t *testing.T) {
+	net := openShrink(t)
+	closed := make(chan error, 1)
+	must(t, net.AddOperator("SoftShrink", Operator{
+		Prepare: func(call *OperatorCall) error {
+			go func() { closed <- net.Close() }()
+			for {
+				if _, err := net.UUID(); err != nil {
+					mustBe(t, err, ErrClosed)
+					return prepareShrink(call)
+				}
+			}
+		},
+		Compute: shrink,
+	}))
+	created := make(chan error, 1)
+	go func() {
+		session, err := net.NewSession(context.Background(), nil)
+		created <- err
+		_ = session.Close()
+	}()
+	for _, end := range []chan error{created, closed} {
+		must(t, inTime(end))
+	}
+}

@@ -74,7 +74,7 @@ type VulkanObjects struct {
 // n-th. A run that finds the workers busy with another session computes on its own thread alone, without waiting; its
 // results have the same bits.
 type Runtime struct {
-	mutex  sync.RWMutex     // shared by calls, exclusive for Close
+	calls  gate
 	handle C.mnn_go_runtime // 0 once it is closed
 	log    *logSink
 	host   *hostThreads // nil without ParallelFor
@@ -149,6 +149,7 @@ func NewRuntime(config *RuntimeConfig) (*Runtime, error) {
 		return nil, err
 	}
 	r.handle = result.handle
+	r.calls.set(true)
 	runtime.SetFinalizer(r, func(r *Runtime) { _ = r.Close() })
 	r.finish()
 	return r, nil
@@ -160,30 +161,25 @@ func (r *Runtime) Close() error {
 		return nil
 	}
 	defer r.finish()
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.handle == 0 {
+	return r.calls.close(func() error {
+		if err := check("Runtime.Close", C.go_mnn_runtime_destroy(r.handle)); err != nil {
+			return err
+		}
+		r.handle = 0
+		runtime.SetFinalizer(r, nil)
 		return nil
-	}
-	if err := check("Runtime.Close", C.go_mnn_runtime_destroy(r.handle)); err != nil {
-		return err
-	}
-	r.handle = 0
-	runtime.SetFinalizer(r, nil)
-	return nil
+	})
 }
 
 // enter begins a call that takes the runtime; leave ends it.
 func (r *Runtime) enter(op string) error {
-	r.mutex.RLock()
-	if r.handle == 0 {
-		r.mutex.RUnlock()
+	if r == nil || !r.calls.enter() {
 		return closedError(op, "runtime")
 	}
 	return nil
 }
 
-func (r *Runtime) leave() { r.mutex.RUnlock() }
+func (r *Runtime) leave() { r.calls.leave() }
 
 // finish must be called after a call during which callbacks may have run: it delivers messages and continues a panic.
 func (r *Runtime) finish() {

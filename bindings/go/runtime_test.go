@@ -218,3 +218,22 @@ func TestMessagesOfARuntime(t *testing.T) {
 		t.Errorf("got %q", messages)
 	}
 }
+
+// Messages arrive when a creation has left the interpreter and the runtime, so that their handler may close both.
+func TestMessagesOfARuntimeComeWithNothingHeld(t *testing.T) {
+	net := openDigits(t)
+	closes := func(LogLevel, string) {}
+	shared := newTestRuntime(t, &RuntimeConfig{LogLevel: LogInfo,
+		Log: func(level LogLevel, message string) { closes(level, message) }})
+	closes = func(LogLevel, string) { must(t, net.Close()); must(t, shared.Close()) }
+	created := make(chan error, 1)
+	go func() {
+		session, err := net.NewSession(context.Background(), &SessionConfig{Runtime: shared, ForwardType: ForwardVulkan,
+			AllowFallback: true, Device: "a device that is nowhere"})
+		created <- err
+		_ = session.Close()
+	}()
+	must(t, inTime(created))
+	_, err := net.NewSession(context.Background(), nil)
+	mustBe(t, err, ErrClosed)
+}

@@ -6,7 +6,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
+	"time"
 )
 
 const (
@@ -48,6 +50,18 @@ func mustBe(t testing.TB, err error, targets ...error) {
 		if !errors.Is(err, target) {
 			t.Fatalf("got %v, wanted one that is %v", err, target)
 		}
+	}
+}
+
+// inTime returns the error that comes from a channel. Where none comes it ends the process and prints all goroutines,
+// because calls that wait for each other would also keep the cleanup of the test.
+func inTime(end <-chan error) error {
+	select {
+	case err := <-end:
+		return err
+	case <-time.After(20 * time.Second):
+		debug.SetTraceback("all")
+		panic("calls wait for each other")
 	}
 }
 
