@@ -178,7 +178,10 @@ pub(crate) unsafe fn answer(
         std::ptr::copy_nonoverlapping(error.message().as_ptr(), (*call).message.cast(), length);
         *(*call).message.add(length) = 0;
     }
-    error.code()
+    match error.code() {
+        sys::MNN_OK => sys::MNN_ERROR_CALLBACK_STOP, // an error is no success, whatever number it was made with
+        code => code,
+    }
 }
 
 /// # Safety

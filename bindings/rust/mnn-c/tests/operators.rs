@@ -251,3 +251,35 @@ fn shapes_are_checked() {
     );
     assert_fails(create(&[1, 3, 4], ElementType::Int64), ErrorKind::BadType);
 }
+
+/// It fails with a number that is no error.
+struct Zero;
+
+impl Operator for Zero {
+    type State = u32;
+
+    fn prepare(&self, _node: &Node<'_>, _inputs: &[HostTensor<'_>]) -> mnn_c::Result<u32> {
+        Err(Error::new(ErrorKind::from_code(0), "no state"))
+    }
+
+    fn compute(
+        &self,
+        _state: &mut u32,
+        _node: &Node<'_>,
+        _inputs: &[HostTensor<'_>],
+        _outputs: &mut [HostTensorMut<'_>],
+    ) -> mnn_c::Result<()> {
+        unreachable!("there is no state")
+    }
+}
+
+#[test]
+fn an_error_with_the_number_of_success_is_a_failure() {
+    let net = open();
+    net.add_operator("SoftShrink", Zero).unwrap();
+    let sentence = assert_fails(
+        net.create_session(&ScheduleConfig::new()),
+        ErrorKind::CallbackStop,
+    );
+    assert!(sentence.contains("no state"), "{sentence}");
+}
