@@ -135,6 +135,7 @@ impl Runtime {
         filled.compute = Some(on_compute::<Nodes<B>>);
         filled.release = Some(on_release::<Nodes<B>>);
         filled.finalizer = Some(on_last::<Nodes<B>>);
+        self.set_calls_host();
         let mut forward_type = 0;
         hand_over(Nodes(backend), |user_data| {
             filled.user_data = user_data;

@@ -1,10 +1,11 @@
 //! Inputs and outputs in buffers of the caller.
 
-use crate::call::check;
+use crate::call::{check, outcome};
 use crate::codes::Format;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::Session;
+use crate::panics;
+use crate::session::{Buffer, Session};
 use crate::tensor::Tensor;
 use mnn_c_sys as sys;
 use std::ptr::{null, null_mut, NonNull};
@@ -36,11 +37,9 @@ impl Session {
     /// ```
     pub fn bind_input<T: Element>(&mut self, name: &str, buffer: Vec<T>, format: Format) -> Result<()> {
         let data = buffer.as_ptr();
+        let count = buffer.len();
         // SAFETY: the session keeps the buffer, which stays where it is, as long as the binding lasts.
-        unsafe { self.bind_input_raw(name, data, buffer.len(), format)? };
-        let handle = self.input_handle(name)?;
-        self.bound.insert(handle.as_ptr() as usize, Box::new(buffer));
-        Ok(())
+        unsafe { self.bind_input_to(name, data, count, format, Some(Box::new(buffer))) }
     }
 
     /// Binds an output to a buffer, which the session keeps and runs fill, like [`bind_input`](Self::bind_input). The
@@ -48,11 +47,9 @@ impl Session {
     /// size depends on contents, the run fails.
     pub fn bind_output<T: Element>(&mut self, name: &str, mut buffer: Vec<T>, format: Format) -> Result<()> {
         let data = buffer.as_mut_ptr();
+        let count = buffer.len();
         // SAFETY: as above; every pattern of bits is a value of its type.
-        unsafe { self.bind_output_raw(name, data, buffer.len(), format)? };
-        let handle = self.output_handle(name)?;
-        self.bound.insert(handle.as_ptr() as usize, Box::new(buffer));
-        Ok(())
+        unsafe { self.bind_output_to(name, data, count, format, Some(Box::new(buffer))) }
     }
 
     /// [`bind_input`](Self::bind_input) for memory that belongs to something else, e.g. a mapped file or a frame of a
@@ -67,15 +64,8 @@ impl Session {
         count: usize,
         format: Format,
     ) -> Result<()> {
-        let handle = self.input_handle(name)?;
-        self.require_type::<T>(handle)?;
-        let (session, bytes) = (self.as_ptr_mut(), byte_size::<T>(count)?);
-        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
-        check(unsafe {
-            sys::mnn_session_bind_input(session, handle.as_ptr(), data.cast(), bytes, format.code())
-        })?;
-        self.bound.remove(&(handle.as_ptr() as usize));
-        Ok(())
+        // SAFETY: the caller keeps the promise of this function.
+        unsafe { self.bind_input_to(name, data, count, format, None) }
     }
 
     /// [`bind_output`](Self::bind_output) for memory that belongs to something else.
@@ -90,15 +80,8 @@ impl Session {
         count: usize,
         format: Format,
     ) -> Result<()> {
-        let handle = self.output_handle(name)?;
-        self.require_type::<T>(handle)?;
-        let (session, bytes) = (self.as_ptr_mut(), byte_size::<T>(count)?);
-        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
-        check(unsafe {
-            sys::mnn_session_bind_output(session, handle.as_ptr(), data.cast(), bytes, format.code())
-        })?;
-        self.bound.remove(&(handle.as_ptr() as usize));
-        Ok(())
+        // SAFETY: the caller keeps the promise of this function.
+        unsafe { self.bind_output_to(name, data, count, format, None) }
     }
 
     /// The buffer of an input. Fails with [`ErrorKind::BadState`] when the input has none, and with
@@ -149,6 +132,62 @@ impl Session {
         // SAFETY: the session is borrowed exclusively; NULL releases.
         check(unsafe { sys::mnn_session_bind_output(session, handle.as_ptr(), null_mut(), 0, format) })?;
         Ok(self.take_buffer(handle))
+    }
+
+    /// # Safety
+    /// `count` elements at `data` may be used in the way of [`bind_input_raw`](Self::bind_input_raw) as long as the binding
+    /// lasts, because the buffer has them or the caller promises it.
+    unsafe fn bind_input_to<T: Element>(
+        &mut self,
+        name: &str,
+        data: *const T,
+        count: usize,
+        format: Format,
+        buffer: Option<Buffer>,
+    ) -> Result<()> {
+        let handle = self.input_handle(name)?;
+        self.require_type::<T>(handle)?;
+        let (session, bytes) = (self.as_ptr_mut(), byte_size::<T>(count)?);
+        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
+        let status = unsafe {
+            sys::mnn_session_bind_input(session, handle.as_ptr(), data.cast(), bytes, format.code())
+        };
+        self.rebound(handle, status, buffer)
+    }
+
+    /// # Safety
+    /// `count` elements at `data` may be used in the way of [`bind_output_raw`](Self::bind_output_raw) as long as the binding
+    /// lasts, because the buffer has them or the caller promises it.
+    unsafe fn bind_output_to<T: Element>(
+        &mut self,
+        name: &str,
+        data: *mut T,
+        count: usize,
+        format: Format,
+        buffer: Option<Buffer>,
+    ) -> Result<()> {
+        let handle = self.output_handle(name)?;
+        self.require_type::<T>(handle)?;
+        let (session, bytes) = (self.as_ptr_mut(), byte_size::<T>(count)?);
+        // SAFETY: the session is borrowed exclusively; the caller promises the rest.
+        let status = unsafe {
+            sys::mnn_session_bind_output(session, handle.as_ptr(), data.cast(), bytes, format.code())
+        };
+        self.rebound(handle, status, buffer)
+    }
+
+    /// Keeps the buffer that a tensor is bound to now, and only then continues a panic of a closure during the call.
+    fn rebound(&mut self, handle: Handle, status: sys::mnn_status, buffer: Option<Buffer>) -> Result<()> {
+        let result = outcome(status);
+        if result.is_ok() {
+            let key = handle.as_ptr() as usize;
+            match buffer {
+                Some(buffer) => self.bound.insert(key, buffer),
+                None => self.bound.remove(&key),
+            };
+        }
+        panics::resume();
+        result
     }
 
     /// Fails after a submitted run whose `Pending` was forgotten, because only the library knows when that run ends.

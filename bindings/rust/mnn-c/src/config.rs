@@ -170,6 +170,11 @@ impl ScheduleConfig {
         self
     }
 
+    /// Whether its runtime calls closures or backends of the host.
+    pub(crate) fn calls_host(&self) -> bool {
+        self.runtime.as_ref().map_or(false, Runtime::calls_host)
+    }
+
     /// The struct of the C interface.
     pub(crate) fn to_c(&self) -> Result<CConfig> {
         let mut kept = Kept::default();

@@ -10,6 +10,8 @@ use mnn_c_sys as sys;
 use std::borrow::Cow;
 use std::path::Path;
 use std::ptr::{null, null_mut, NonNull};
+use std::slice::from_ref;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A model, loaded and verified. Operators that the library does not know do not stop loading; creating a
 /// session of the model fails then.
@@ -20,6 +22,8 @@ pub struct Interpreter {
     handle: NonNull<sys::mnn_interpreter_t>,
     // The bytes are freed after the handle is destroyed, because fields are dropped after `drop` returned.
     owner: Owner,
+    // Runs of its sessions may call closures or operators of the host.
+    pub(crate) calls_host: AtomicBool,
 }
 
 // SAFETY: every function that takes an interpreter may be called from any thread at any time.
@@ -61,8 +65,16 @@ impl Interpreter {
     ///
     /// # Safety
     /// The handle belongs to this object alone, and the owner keeps the bytes that it borrows.
-    pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_interpreter_t, owner: Owner) -> Option<Self> {
-        NonNull::new(handle).map(|handle| Self { handle, owner })
+    pub(crate) unsafe fn from_handle(
+        handle: *mut sys::mnn_interpreter_t,
+        owner: Owner,
+        calls_host: bool,
+    ) -> Option<Self> {
+        NonNull::new(handle).map(|handle| Self {
+            handle,
+            owner,
+            calls_host: AtomicBool::new(calls_host),
+        })
     }
 
     /// Prepares the model for running. When the model declares all extents of its inputs the session is ready to run
@@ -71,11 +83,11 @@ impl Interpreter {
     ///
     /// Any number of sessions may be created at once, on any threads.
     pub fn create_session(&self, config: &ScheduleConfig) -> Result<Session> {
-        let config = config.to_c()?;
+        let owned = config.to_c()?;
         // SAFETY: the configuration lives during the call.
         let created =
-            get_pointer(|out| unsafe { sys::mnn_session_create(self.handle.as_ptr(), &config.config, out) });
-        self.created(created)
+            get_pointer(|out| unsafe { sys::mnn_session_create(self.handle.as_ptr(), &owned.config, out) });
+        self.created(created, from_ref(config))
     }
 
     /// Prepares several parts of the model that run one after another, each on the backend and with the settings of its
@@ -102,17 +114,23 @@ impl Interpreter {
             .iter()
             .map(ScheduleConfig::to_c)
             .collect::<Result<Vec<_>>>()?;
-        let configs: Vec<_> = owned.iter().map(|owned| owned.config).collect();
+        let wanted: Vec<_> = owned.iter().map(|owned| owned.config).collect();
         // SAFETY: the configurations, and what they point to, live during the call.
         let created = get_pointer(|out| unsafe {
-            sys::mnn_session_create_paths(self.handle.as_ptr(), configs.as_ptr(), configs.len(), out)
+            sys::mnn_session_create_paths(self.handle.as_ptr(), wanted.as_ptr(), wanted.len(), out)
         });
-        self.created(created)
+        self.created(created, configs)
     }
 
-    fn created(&self, (handle, result): (*mut sys::mnn_session_t, Result<()>)) -> Result<Session> {
+    fn created(
+        &self,
+        (handle, result): (*mut sys::mnn_session_t, Result<()>),
+        configs: &[ScheduleConfig],
+    ) -> Result<Session> {
+        let calls_host =
+            self.calls_host.load(Ordering::Relaxed) || configs.iter().any(ScheduleConfig::calls_host);
         // SAFETY: the handle is a new session, or NULL after a failure; the bytes that it borrows are the owner's.
-        let session = unsafe { Session::from_handle(handle, self.owner.clone()) };
+        let session = unsafe { Session::from_handle(handle, self.owner.clone(), calls_host) };
         panics::resume();
         result.map(|()| session.expect("a handle comes with MNN_OK"))
     }

@@ -8,6 +8,7 @@ use crate::node::{list, HostTensor, HostTensorMut, Node};
 use crate::panics;
 use mnn_c_sys as sys;
 use std::os::raw::c_void;
+use std::sync::atomic::Ordering;
 
 /// An operator that the host computes: nodes that a converter wrote as `Plugin` or `Extra`, and operators of the format
 /// that the library lacks.
@@ -140,6 +141,7 @@ impl Interpreter {
         op.compute = Some(on_compute::<O>);
         op.release = Some(on_release::<O>);
         op.finalizer = Some(on_last::<O>);
+        self.calls_host.store(true, Ordering::Relaxed);
         hand_over(operator, |user_data| {
             op.user_data = user_data;
             // SAFETY: the struct is copied.

@@ -161,6 +161,7 @@ impl InterpreterOptions {
             options.external_weight_path = path.as_ptr();
         }
         options.cancel = cancel::pointer(&self.cancel);
+        let calls_host = self.log.is_some() || self.host_weights.is_some();
         let log = LogFields::new(self.log);
         options.log_level = log.level;
         options.log_callback = log.callback;
@@ -175,7 +176,7 @@ impl InterpreterOptions {
             unsafe { weights::take_back(&options) };
         }
         // SAFETY: the handle is a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
-        let interpreter = unsafe { Interpreter::from_handle(handle, owner) };
+        let interpreter = unsafe { Interpreter::from_handle(handle, owner, calls_host) };
         // SAFETY: without an interpreter the library does not keep the closure.
         let unused = interpreter.is_none().then(|| unsafe { log.take_back() });
         panics::resume();

@@ -13,16 +13,20 @@ thread_local! {
 
 /// Runs a closure inside of a function that C calls; a panic gives `None` and waits for `resume`.
 pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Option<T> {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(value) => Some(value),
-        Err(payload) => {
-            let mut payload = Some(payload);
-            let _ = CAUGHT.try_with(|caught| caught.borrow_mut().extend(payload.take()));
-            // While the thread ends the panic cannot be passed on; dropping the payload might panic again.
-            std::mem::forget(payload);
-            None
-        }
-    }
+    // A call in the body continues its own panics, not those that wait for the end of the call around it.
+    let mut earlier = CAUGHT.try_with(RefCell::take).unwrap_or_default();
+    let (value, mut payload) = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(value) => (Some(value), None),
+        Err(payload) => (None, Some(payload)),
+    };
+    let _ = CAUGHT.try_with(|caught| {
+        let mut caught = caught.borrow_mut();
+        let own = std::mem::replace(&mut *caught, std::mem::take(&mut earlier));
+        caught.extend(own.into_iter().chain(payload.take()));
+    });
+    // While the thread ends the panic cannot be passed on; dropping the payload might panic again.
+    std::mem::forget(payload);
+    value
 }
 
 /// The first panic that was caught on this thread.

@@ -16,6 +16,7 @@ use std::fmt;
 use std::mem::size_of;
 use std::os::raw::c_void;
 use std::ptr::{null, null_mut, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 /// Threads, memory and a device for any sessions of any interpreters:
@@ -45,6 +46,8 @@ pub struct Runtime {
 #[derive(Debug)]
 struct Shared {
     handle: NonNull<sys::mnn_runtime_t>,
+    // Runs of its sessions may call closures or backends of the host.
+    calls_host: AtomicBool,
 }
 
 // SAFETY: every function that takes a runtime may be called from any thread at any time.
@@ -55,6 +58,14 @@ unsafe impl Sync for Shared {}
 impl Runtime {
     pub(crate) fn as_ptr(&self) -> *mut sys::mnn_runtime_t {
         self.shared.handle.as_ptr()
+    }
+
+    pub(crate) fn calls_host(&self) -> bool {
+        self.shared.calls_host.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_calls_host(&self) {
+        self.shared.calls_host.store(true, Ordering::Relaxed);
     }
 }
 
@@ -198,6 +209,10 @@ impl RuntimeConfig {
         config.core_count = self.cores.len();
         config.device = kept.text(&self.device, "the device")?;
         config.cpu_costs = kept.text(&self.cpu_costs, "the costs of the CPU")?;
+        let calls_host = self.parallel_for.is_some()
+            || self.allocator.is_some()
+            || self.log.is_some()
+            || matches!(&self.vulkan, Some((_, Some(_))));
         let (objects, lock) = match self.vulkan {
             Some((objects, lock)) => (Some(objects), leak(lock)),
             None => (None, null_mut()),
@@ -241,7 +256,10 @@ impl RuntimeConfig {
         // SAFETY: the configuration lives during the call.
         let (handle, result) = get_pointer(|out| unsafe { sys::mnn_runtime_create(&config, out) });
         let runtime = NonNull::new(handle).map(|handle| Runtime {
-            shared: Arc::new(Shared { handle }),
+            shared: Arc::new(Shared {
+                handle,
+                calls_host: AtomicBool::new(calls_host),
+            }),
         });
         let unused = runtime.is_none().then(|| {
             // SAFETY: without a runtime the library keeps none of them.

@@ -14,8 +14,11 @@ use std::sync::Arc;
 /// The owner of the bytes that an interpreter and its sessions borrow.
 pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
 
-/// A buffer that a tensor is bound to, by the tensor's handle.
-pub(crate) type Buffers = HashMap<usize, Box<dyn Any + Send + Sync>>;
+/// A `Vec` that a tensor is bound to.
+pub(crate) type Buffer = Box<dyn Any + Send + Sync>;
+
+/// The buffers by the handles of their tensors.
+pub(crate) type Buffers = HashMap<usize, Buffer>;
 
 /// A model prepared for one configuration and one set of input shapes.
 ///
@@ -58,6 +61,8 @@ pub struct Session {
     pub(crate) bound: Buffers,
     // A run was submitted, and no call has waited for it, because its `Pending` was forgotten.
     pub(crate) submitted: bool,
+    // A run may call closures, operators or backends of the host.
+    pub(crate) calls_host: bool,
 }
 
 // SAFETY: every function may be called from any thread at any time; one that must not run beside another call fails.
@@ -75,8 +80,8 @@ impl Drop for Session {
         }
         // SAFETY: the handle is not used any more.
         if unsafe { sys::mnn_session_destroy(&mut handle) } != sys::MNN_OK {
-            // A call is using the session. Borrowing excludes that; should it happen all the same, the session and the
-            // bytes that it borrows are leaked, instead of used after they are freed.
+            // A call uses the session still, e.g. a submitted run whose own thread drops it: the session and the bytes
+            // that it borrows are leaked, instead of used after they are freed.
             std::mem::forget(self.owner.take());
             std::mem::forget(std::mem::take(&mut self.bound));
         }
@@ -89,12 +94,17 @@ impl Session {
     ///
     /// # Safety
     /// The handle belongs to this object alone, and the owner keeps the bytes that it borrows.
-    pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_session_t, owner: Owner) -> Option<Self> {
+    pub(crate) unsafe fn from_handle(
+        handle: *mut sys::mnn_session_t,
+        owner: Owner,
+        calls_host: bool,
+    ) -> Option<Self> {
         NonNull::new(handle).map(|handle| Self {
             handle,
             owner,
             bound: Buffers::new(),
             submitted: false,
+            calls_host,
         })
     }
 

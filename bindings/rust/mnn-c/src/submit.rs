@@ -2,7 +2,6 @@
 
 use crate::call::{check, outcome};
 use crate::cancel::{self, CancelToken};
-use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
 use crate::mirror::setters;
 use crate::panics::{self, Payload};
@@ -106,9 +105,9 @@ impl Session {
     /// # }
     /// ```
     pub fn submit(&mut self, options: SubmitOptions) -> Result<Pending<'_>> {
-        // On the CPU a thread ends the run anyway, and passes on panics of operators of the host. A run on a GPU needs
-        // a thread only for `done`.
-        let watched = options.done.is_some() || self.properties()?.forward_type == ForwardType::Cpu;
+        // The thread that ends the run passes on panics of closures. Without any no thread is asked for, because a run
+        // that a GPU computes completely needs none.
+        let watched = options.done.is_some() || self.calls_host;
         let end = watched.then(|| {
             Arc::new(End {
                 closure: Mutex::new(options.done),
@@ -124,14 +123,19 @@ impl Session {
         // SAFETY: the session is borrowed exclusively; the token lives during the call, and the library keeps it until
         // the run ends.
         let result = outcome(unsafe { sys::mnn_session_submit(self.as_ptr_mut(), &wanted) });
-        if result.is_err() && watched {
-            // SAFETY: a run that did not begin does not end, so the pointer still belongs to this function.
-            drop(unsafe { Arc::from_raw(wanted.user_data as *const End) });
+        if let Err(error) = result {
+            if watched {
+                // SAFETY: a run that did not begin does not end, so the pointer still belongs to this function.
+                drop(unsafe { Arc::from_raw(wanted.user_data as *const End) });
+            }
+            panics::resume();
+            return Err(error);
         }
-        panics::resume();
-        result?;
         self.submitted = true;
-        Ok(Pending { session: self, end })
+        // It exists before a panic goes on, which then waits for the run.
+        let pending = Pending { session: self, end };
+        panics::resume();
+        Ok(pending)
     }
 }
 
@@ -145,7 +149,7 @@ impl Pending<'_> {
     pub fn wait_timeout(mut self, timeout: Duration) -> std::result::Result<Result<()>, Self> {
         let nanoseconds = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
         match self.finish(nanoseconds) {
-            Err(_) if self.session.submitted => Err(self),
+            Err(error) if error.kind() == ErrorKind::Timeout && self.session.submitted => Err(self),
             result => Ok(result),
         }
     }
@@ -154,7 +158,9 @@ impl Pending<'_> {
         // SAFETY: the session is borrowed exclusively.
         let status = unsafe { sys::mnn_session_wait(self.session.as_ptr_mut(), nanoseconds) };
         let result = check(status);
-        if !matches!(&result, Err(error) if error.kind() == ErrorKind::Timeout) {
+        // The thread of submitted runs cannot wait for a run that comes after its present one.
+        let goes_on = |kind| kind == ErrorKind::Timeout || kind == ErrorKind::Busy;
+        if !matches!(&result, Err(error) if goes_on(error.kind())) {
             self.session.submitted = false;
             let caught = self.end.take().and_then(|end| lock(&end.panic).take());
             if let Some(payload) = caught {

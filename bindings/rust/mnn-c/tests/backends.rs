@@ -4,7 +4,7 @@ mod support;
 
 use mnn_c::{
     Error, ErrorKind, Format, ForwardType, HostBackend, HostTensor, HostTensorMut, Interpreter, Node,
-    RuntimeConfig, ScheduleConfig, Session,
+    RuntimeConfig, ScheduleConfig, Session, SubmitOptions,
 };
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
@@ -150,6 +150,28 @@ fn its_failures_and_panics_end_the_run() {
     assert!(error.message().contains("a reason of its own"), "{error}");
     let mut session = open(&counts, false, true);
     assert!(catch_unwind(AssertUnwindSafe(|| session.run())).is_err());
+}
+
+/// A submitted run raises its own panics, and no later run of its thread does.
+#[test]
+fn panics_of_submitted_runs_are_raised_where_they_are_waited_for() {
+    let runtime = RuntimeConfig::new().create().unwrap();
+    let backend = Products {
+        counts: Arc::default(),
+        fails: false,
+        panics: true,
+    };
+    let forward = runtime.add_backend("own", backend).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/digits");
+    let net = Interpreter::from_file(folder.join("digits.mnn")).unwrap();
+    let config = ScheduleConfig::new().runtime(&runtime);
+    let mut plain = net.create_session(&config).unwrap();
+    let mut own = net.create_session(&config.forward_type(forward)).unwrap();
+    let wait = |session: &mut Session| {
+        catch_unwind(AssertUnwindSafe(|| session.submit(SubmitOptions::new())?.wait()))
+    };
+    assert!(wait(&mut own).is_err());
+    wait(&mut plain).expect("no panic").expect("a run");
 }
 
 #[test]

@@ -4,10 +4,10 @@ mod support;
 
 use mnn_c::{
     ErrorKind, Format, Interpreter, InterpreterOptions, LogLevel, OpAction, OpCall, RunOptions,
-    ScheduleConfig, Session,
+    RuntimeConfig, ScheduleConfig, Session,
 };
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use support::*;
 
@@ -144,6 +144,45 @@ fn runs_inside_of_closures_of_runs() {
     outer.run_with(RunOptions::new().before(&mut closure)).unwrap();
     assert!(rounds > 0);
     assert_eq!(scores(&outer), reference(5));
+    assert_eq!(scores(&inner), reference(6));
+}
+
+/// A panic that waits for the end of its run is not raised by calls in the closures of the run.
+#[test]
+fn calls_in_closures_do_not_raise_the_panics_of_the_run() {
+    let panics = Arc::new(AtomicBool::new(false));
+    let raises = panics.clone();
+    let runtime = RuntimeConfig::new()
+        .threads(2)
+        .parallel_for(move |_, _| assert!(!raises.load(Ordering::SeqCst), "no threads today"))
+        .create()
+        .unwrap();
+    let config = ScheduleConfig::new().runtime(&runtime);
+    let mut outer = open().create_session(&config).unwrap();
+    outer.input_mut("image").unwrap().resize(&[48, 1, 8, 8]).unwrap();
+    outer.resize().unwrap();
+    let mut inner = written(1);
+    let (begun, over) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let before = |_: &OpCall<'_>| {
+        begun.fetch_add(1, Ordering::SeqCst);
+        OpAction::Run
+    };
+    let after = |_: &OpCall<'_>| {
+        inner
+            .bind_input("image", pixels(PIXELS, 6), Format::Nchw)
+            .unwrap();
+        over.fetch_add(1, Ordering::SeqCst);
+        OpAction::Run
+    };
+    panics.store(true, Ordering::SeqCst);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        outer.run_with(RunOptions::new().before(before).after(after))
+    }));
+    assert_eq!(panic_text(result), "no threads today");
+    let begun = begun.load(Ordering::SeqCst);
+    assert!(begun > 1);
+    assert_eq!(over.load(Ordering::SeqCst), begun);
+    inner.run().unwrap();
     assert_eq!(scores(&inner), reference(6));
 }
 

@@ -171,3 +171,31 @@ fn a_forgotten_run_keeps_the_session_busy() {
     assert_fails(session.release_output::<f32>("scores"), ErrorKind::Busy);
     drop(session); // waits
 }
+
+/// On the thread of submitted runs a run that comes later cannot be waited for: it stays under way.
+#[test]
+fn a_run_that_comes_later_stays_under_way() {
+    let runtime = RuntimeConfig::new().create().unwrap();
+    let net = open();
+    let config = ScheduleConfig::new().runtime(&runtime);
+    let mut first = net.create_session(&config).unwrap();
+    let mut second = net.create_session(&config).unwrap();
+    second
+        .bind_output("scores", vec![0f32; CLASSES], Format::Nchw)
+        .unwrap();
+    let (sender, receiver) = channel();
+    let done = move |_| {
+        let waited = second.submit(SubmitOptions::new()).unwrap().wait();
+        let buffer = second.bound_output::<f32>("scores").map(|_| ());
+        sender.send((waited, buffer, second)).unwrap();
+    };
+    first
+        .submit(SubmitOptions::new().done(done))
+        .unwrap()
+        .wait()
+        .unwrap();
+    let (waited, buffer, second) = receiver.recv().unwrap();
+    assert_fails(waited, ErrorKind::Busy);
+    assert_fails(buffer, ErrorKind::Busy);
+    drop(second); // waits for the run
+}
