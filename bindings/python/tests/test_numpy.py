@@ -79,6 +79,15 @@ class Arrays(Test):
                     np.testing.assert_array_equal(tensor.read(np.float64, other), wanted)
             np.testing.assert_array_equal(np.asarray(tensor), x)
 
+    def test_byte_orders(self):
+        tensor = self.session().input()
+        tensor.write(np.arange(64).reshape(1, 1, 8, 8))
+        for dtype in (">f4", "<f4", ">i2", ">f8"):
+            read = tensor.read(dtype)
+            self.assertEqual(read.dtype, np.dtype(dtype))
+            np.testing.assert_array_equal(read, tensor.read(read.dtype.newbyteorder("=")))
+        self.assertRaises(TypeError, mnn_c.dtypes.type_of, np.dtype(np.int32).newbyteorder())
+
     def test_shapes(self):
         session = self.session(plan_cache=4)
         for count in (3, 1, 7, 3):
@@ -171,6 +180,13 @@ class Bound(Test):
         session.output().unbind()
         session.input().unbind()
         np.testing.assert_array_equal(session(images(1)), wanted)
+
+    def test_outputs_in_another_layout(self):
+        session = self.session(outputs=["m"])
+        wanted = session(images(1))
+        array = session.output().bind(format=mnn_c.Format.NHWC)
+        self.assertIs(session.run()["m"], array)
+        np.testing.assert_array_equal(np.moveaxis(array, -1, 1), wanted)
 
     def test_the_session_keeps_the_array(self):
         session = self.session()

@@ -39,11 +39,13 @@ def dtype_of(element_type: int) -> "np.dtype[Any]":
 
 def type_of(dtype: Any) -> ElementType:
     """Returns MNN_TYPE_* for a type of NumPy that the library accepts and returns."""
-    name = np.dtype(dtype).name
+    wanted = np.dtype(dtype)
+    if not wanted.isnative:
+        raise TypeError(f"the library has no elements in the byte order of {wanted.str}")
     try:
-        return _TYPES[name]
+        return _TYPES[wanted.name]
     except KeyError:
-        raise TypeError(f"the library has no elements of type {name}; it has {', '.join(_TYPES)}") from None
+        raise TypeError(f"the library has no elements of type {wanted.name}; it has {', '.join(_TYPES)}") from None
 
 
 def elements(value: Any) -> Tuple[Array, ElementType]:

@@ -17,7 +17,7 @@ from ._state import Stateful
 from .cancel import CancelToken
 from .config import SessionConfig, native
 from .device_buffer import DeviceBuffer
-from .dtypes import Array, address, dtype_of, elements, own_order, type_of
+from .dtypes import Array, address, dtype_of, elements, own_order, shape_in, type_of
 from .enums import Format
 from .errors import NotFoundError
 from .submitted import Pending
@@ -45,7 +45,7 @@ class Session(Stateful):
         self._layouts: Dict[int, Tuple[Any, int, Format]] = {}
         self._dims, self._rank = (c_int32 * _abi.MAX_RANK)(), c_size_t()
         self._rank_address = byref(self._rank)
-        self._bound: Dict[int, Tuple[Array, memoryview]] = {}
+        self._bound: Dict[int, Tuple[Array, memoryview, Format]] = {}
         self._pending: Optional["weakref.ref[Pending]"] = None  # the last one
         self._interpreter = interpreter  # its bytes may be borrowed
         if paths is not None and config is not None:
@@ -77,12 +77,20 @@ class Session(Stateful):
 
     def close(self) -> None:
         """Waits for a call or a submitted run and frees the session, with its tensors."""
-        with self._lock:
-            pending = None if self._pending is None else self._pending()
-            if pending is not None:
-                pending._settle(-1)
-            super().close()
-            self._bound.clear()
+        closed = False
+        while not closed:
+            # Waits without the lock, because callbacks of the run may call the session, which refuses them.
+            self._settled(-1)
+            with self._lock:
+                closed = self._settled(0)  # unless another thread has submitted a run meanwhile
+                if closed:
+                    super().close()
+                    self._bound.clear()
+
+    def _settled(self, nanoseconds: int) -> bool:
+        """Waits for the last submitted run; returns whether it is over."""
+        pending = None if self._pending is None else self._pending()
+        return pending is None or pending._settle(nanoseconds)
 
     @property
     def config(self) -> SessionConfig:
@@ -117,7 +125,7 @@ class Session(Stateful):
                 raise ValueError(f"output '{tensor.name}' cannot be bound to an array that is read-only")
             view = array.data  # as long as it lives, the owner of the memory cannot resize it
             check(bind(self._handle, handle, address(array), array.nbytes, layout))
-            self._bound[handle] = (array, view)
+            self._bound[handle] = (array, view, layout)
 
     def _bind_buffer(self, tensor: Tensor, buffer: DeviceBuffer) -> None:
         handle = tensor._handle
@@ -238,13 +246,13 @@ class Session(Stateful):
         handle = self._outputs.get(name)
         if handle is None:
             raise NotFoundError(f"there is no output '{name}'; the outputs are {', '.join(self._outputs)}")
-        bound = self._bound.get(handle)
         shape = self._shape(handle)
-        if bound is not None and bound[0].shape == shape:
-            return bound[0]
         dtype, element_type, order = self._layout(handle)
         array: Array = np.empty(shape, dtype)
         check(C.mnn_tensor_read_as(handle, address(array), array.nbytes, element_type, order))
+        bound = self._bound.get(handle)
+        if bound is not None and bound[0].shape == shape_in(shape, order, bound[2]):
+            return bound[0]
         return array
 
     def _shape(self, handle: int) -> Tuple[int, ...]:

@@ -102,9 +102,10 @@ class Tensor:
         """
         own = self.format
         layout = own_order(own) if format is None else format
-        array: Array = np.empty(shape_in(self.shape, own, layout), self.dtype if dtype is None else np.dtype(dtype))
+        wanted = self.dtype if dtype is None else np.dtype(dtype)
+        array: Array = np.empty(shape_in(self.shape, own, layout), wanted.newbyteorder("="))
         check(C.mnn_tensor_read_as(self._handle, address(array), array.nbytes, type_of(array.dtype), layout))
-        return array
+        return array.astype(wanted, copy=False)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         """Implements numpy.asarray(tensor)."""
