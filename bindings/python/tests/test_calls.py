@@ -263,6 +263,8 @@ class Pooling(mnn_c.HostBackend):
         self.asked.add(node.type_name)
         if self.fails == "supports":
             raise KeyError("a reason of its own")
+        if self.fails == "refuses":
+            raise mnn_c.errors.NotSupportedError("a reason of its own")
         if node.type_name == "Pooling":
             return outputs[0].shape[2] * 2 == inputs[0].shape[2]
         if node.type_name != "Convolution":
@@ -313,6 +315,9 @@ class Backends(Test):
         self.assertRaises(KeyError, session, x)
         backend.fails = "supports"
         self.assertRaises(KeyError, session, images(5))
+        backend.fails = "refuses"
+        self.assertEqual(session(images(7)).shape, (7, 10))
+        self.assertIn("a reason of its own", {op.name: op for op in session.ops()}["m"].reason)
         backend.fails = None
         np.testing.assert_allclose(session(x), wanted, rtol=1e-4, atol=1e-4)
 

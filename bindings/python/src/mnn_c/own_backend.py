@@ -24,7 +24,8 @@ class HostBackend:
     """
 
     def supports(self, node: Node, inputs: List[HostTensor], outputs: List[HostTensor]) -> Union[bool, str]:
-        """Whether it computes the node over tensors of these shapes and types. A text is the reason why it does not."""
+        """Whether it computes the node over tensors of these shapes and types. A text is the reason why it does not, and
+        so is the sentence of a NotSupportedError."""
         raise NotImplementedError
 
     def prepare(self, node: Node, inputs: List[HostTensor], weights: List[HostTensor]) -> Any:
@@ -55,6 +56,8 @@ def _call_supports(number: int, struct: Any) -> int:
         inputs = [_tensor(call.inputs[i].contents) for i in range(call.input_count)]
         outputs = [_tensor(call.outputs[i].contents, False) for i in range(call.output_count)]
         answer = _registry.get(number).operator.supports(_node(call.node.contents), inputs, outputs)
+    except NotSupportedError as error:  # for the library this is an answer, not a failure
+        answer = error.sentence
     except BaseException as error:
         keep(error)
         return error.status if isinstance(error, Error) and error.status else CallbackStopError.status
