@@ -321,6 +321,18 @@ class Backends(Test):
         backend.fails = None
         np.testing.assert_allclose(session(x), wanted, rtol=1e-4, atol=1e-4)
 
+    def test_exceptions_of_submitted_runs(self):
+        net, backend = self.net(), Pooling()
+        with mnn_c.Runtime() as runtime:
+            forward = runtime.add_backend("own", backend)
+            session = net.session(runtime=runtime, forward_type=forward)
+        self.addCleanup(session.close)
+        backend.fails = "compute"
+        self.assertRaises(KeyError, session.submit().wait)
+        backend.fails = None
+        session.submit().wait()
+        self.assertEqual(mnn_c._failure._kept, {})
+
 
 if __name__ == "__main__":
     unittest.main()

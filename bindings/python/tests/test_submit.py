@@ -2,8 +2,12 @@
 
 import asyncio
 import gc
+import os
+import subprocess
+import sys
 import threading
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -122,6 +126,33 @@ class Submitted(Test):
         self.assertTrue(pending.done())
         session.submit().wait()
 
+    def test_results_of_a_later_run(self):
+        session = self.session()
+        pending = session.submit({"image": images(1)})
+        pending.wait()
+        session.run({"image": images(2)})
+        with self.assertRaisesRegex(errors.BadStateError, "has run again"):
+            pending.result()
+        pending = session.submit({"image": images(1)})
+        result = pending.result()
+        session.run({"image": images(2)})
+        self.assertIs(pending.result(), result)
+
+    def test_ctrl_c_after_the_end(self):
+        session = self.session()
+        first = session.submit({"image": images(1)})
+
+        def interrupted(function, token):
+            self.assertEqual(function(token._handle), 0)
+            raise KeyboardInterrupt
+
+        with unittest.mock.patch("mnn_c._interrupt.call", interrupted):
+            self.assertRaises(KeyboardInterrupt, first.wait)
+        second = session.submit({"image": images(2)})
+        first.wait()
+        del first
+        self.assertEqual(second.result()["scores"].shape, (2, 10))
+
     def test_asyncio(self):
         net = self.net()
 
@@ -171,6 +202,55 @@ class Submitted(Test):
             got = session.submit().result()
             for name in wanted:
                 np.testing.assert_array_equal(got[name], wanted[name])
+
+    def test_operators_that_use_sessions(self):
+        net = self.net(SHRINK)
+        calls, found = [], []
+
+        def shrink(x):
+            while calls:
+                try:
+                    calls.pop(0)()
+                except errors.BusyError as error:
+                    found.append(error)
+            return x
+
+        net.add_operator("SoftShrink", shrink)
+        with mnn_c.Runtime() as runtime:
+            first, second = net.session(runtime=runtime), net.session(runtime=runtime)
+        self.addCleanup(second.close)
+        # A run that comes later on the thread cannot be waited for there, and stays under way.
+        begun, later = threading.Event(), []
+        calls.extend([begun.wait, lambda: later[0].done()])
+        run = first.submit()
+        later.append(second.submit())
+        begun.set()
+        run.wait()
+        self.assertEqual(len(found), 1)
+        later[0].wait()
+        # Calls of the session itself are refused, also while another thread closes it.
+        closing = threading.Thread(target=first.close)
+        calls.extend([closing.start, lambda: closing.join(0.2), first.ops])
+        run = first.submit()
+        run.wait(20)
+        closing.join(20)
+        self.assertFalse(closing.is_alive())
+        self.assertEqual(len(found), 2)
+
+    def test_the_end_of_the_program(self):
+        script = (
+            "import mnn_c, sys, time\n"
+            "def shrink(x):\n"
+            "    time.sleep(0.2)\n"
+            "    return x\n"
+            "net = mnn_c.Interpreter(sys.argv[1])\n"
+            "net.add_operator('SoftShrink', shrink)\n"
+            "pending = net.session().submit()\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(SHRINK)], stderr=subprocess.PIPE, timeout=60,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
 
 if __name__ == "__main__":

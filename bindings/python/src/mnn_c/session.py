@@ -47,6 +47,7 @@ class Session(Stateful):
         self._rank_address = byref(self._rank)
         self._bound: Dict[int, Tuple[Array, memoryview, Format]] = {}
         self._pending: Optional["weakref.ref[Pending]"] = None  # the last one
+        self._runs = 0  # how many runs have begun
         self._interpreter = interpreter  # its bytes may be borrowed
         if paths is not None and config is not None:
             raise TypeError("a session has one configuration or one for each of its paths, not both")
@@ -179,6 +180,7 @@ class Session(Stateful):
         """Runs with the present contents of the inputs, and reads nothing."""
         with self._lock:
             handle = self._handle
+            self._runs += 1
             if before is None and after is None:
                 if cancel is None and not _interrupt.applies():
                     check(C.mnn_session_run(handle))
@@ -248,11 +250,11 @@ class Session(Stateful):
             raise NotFoundError(f"there is no output '{name}'; the outputs are {', '.join(self._outputs)}")
         shape = self._shape(handle)
         dtype, element_type, order = self._layout(handle)
-        array: Array = np.empty(shape, dtype)
-        check(C.mnn_tensor_read_as(handle, address(array), array.nbytes, element_type, order))
         bound = self._bound.get(handle)
         if bound is not None and bound[0].shape == shape_in(shape, order, bound[2]):
             return bound[0]
+        array: Array = np.empty(shape, dtype)
+        check(C.mnn_tensor_read_as(handle, address(array), array.nbytes, element_type, order))
         return array
 
     def _shape(self, handle: int) -> Tuple[int, ...]:

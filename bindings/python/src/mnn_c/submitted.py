@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
+import sys
 import threading
+import weakref
 from ctypes import byref
 from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional
 
-from . import _abi, _calls, _interrupt
+from . import _abi, _calls, _interrupt, _registry
 from ._failure import check, failure, take
 from ._library import C
 from .cancel import CancelToken
 from .dtypes import Array
-from .errors import BadStateError, CancelledError, WaitTimeoutError
+from .errors import BadStateError, BusyError, CancelledError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from .session import Session
@@ -34,13 +37,28 @@ class Pending:
         self._turn = threading.Lock()  # for the threads that wait
         self._error: Optional[BaseException] = None
         self._results: Optional[Dict[str, Array]] = None
-        self._raised: List[BaseException] = []  # by an own operator, on the thread of the run
+        self._raised: List[BaseException] = []  # by a callback, on the thread of the run
         self._options = _calls.prepared(_abi.RunOptions, C.mnn_run_options_init)
         self._options.cancel = self._token._handle
-        if session.interpreter._operators:
-            self._options.done = _native(self._raised)
-        check(C.mnn_session_submit(session._handle, byref(self._options)))
-        self._begun = True
+        self._options.done = _done
+        _alive.add(self)
+        self._begun = True  # from now on, because Ctrl-C may come at the end of the call: __del__ waits then
+        try:
+            check(self._submit())
+        except Exception:
+            self._begun = False
+            raise
+        session._runs += 1
+        self._number = session._runs
+
+    def _submit(self) -> int:
+        session = self._session._handle
+        number = _registry.add(self._raised)  # until _done
+        self._options.user_data = number
+        status: int = C.mnn_session_submit(session, byref(self._options))
+        if status:
+            _registry.remove(number)
+        return status
 
     def done(self) -> bool:
         """Whether the run is over."""
@@ -59,10 +77,13 @@ class Pending:
             raise self._error
 
     def result(self, timeout: Optional[float] = None) -> Dict[str, Array]:
-        """The outputs by name, as Session.run() returns them, when the run is over."""
+        """The outputs by name, as Session.run() returns them, when the run is over. They must be read before the
+        session's next run, which overwrites them: later calls return the same arrays."""
         self.wait(timeout)
         with self._session._lock:
             if self._results is None:
+                if self._session._runs != self._number:
+                    raise BadStateError("the session has run again since, so the outputs of this run are gone")
                 self._results = {name: self._session._read(name) for name in self._outputs}
             return self._results
 
@@ -100,6 +121,8 @@ class Pending:
                 status = self._wait(nanoseconds)
                 if status == WaitTimeoutError.status:
                     return False
+                if status == BusyError.status:  # in a callback on the thread that comes to this run later
+                    raise failure(status)
                 if self._raised:
                     self._error = self._raised[0]
                 elif status == BadStateError.status and self._interrupted:
@@ -116,15 +139,16 @@ class Pending:
     def _wait(self, nanoseconds: int) -> int:
         session = self._session._handle
         waited = False
+        status = WaitTimeoutError.status
 
         def wait(_: int) -> int:
-            nonlocal waited
+            nonlocal waited, status
             if waited:  # the signal of another call ended the run, so it is repeated
-                begun: int = C.mnn_session_submit(session, byref(self._options))
+                begun = self._submit()
                 if begun:
                     return begun
             waited = True
-            status: int = C.mnn_session_wait(session, nanoseconds)
+            status = C.mnn_session_wait(session, nanoseconds)
             return status
 
         if not _interrupt.applies() or self._token.closed:
@@ -133,23 +157,40 @@ class Pending:
             return _interrupt.call(wait, self._token)
         except KeyboardInterrupt:
             self._interrupted = True
+            if status not in (WaitTimeoutError.status, BusyError.status):  # another wait would be for a later run
+                self._over = True
+                self._error = CancelledError("the run was ended by Ctrl-C") if status else None
             raise
 
     def __repr__(self) -> str:
         return f"<Pending {'over' if self._over else 'under way'}>"
 
     def __del__(self) -> None:
-        if self._begun and not self._over:
+        # The thread of the run gets no turn to call Python any more while the interpreter ends.
+        if self._begun and not self._over and not sys.is_finalizing():
             C.mnn_session_wait(self._session._value, -1)
 
 
-def _native(raised: List[BaseException]) -> Any:
-    """The function that the library calls at the end: it keeps the exceptions of own operators on the thread of the
-    run."""
+def _take_raised(number: int, status: int) -> None:
+    """The end of a run, on its thread: keeps the exception of a callback for the threads that wait."""
+    raised = _registry.get(number)
+    _registry.remove(number)
+    error = take()
+    if error is not None:
+        raised.append(error)
 
-    def call(_: Any, status: int) -> None:
-        error = take()
-        if error is not None:
-            raised.append(error)
 
-    return _abi.RunCallback(call)
+_done = _abi.RunCallback(_take_raised)
+_alive: "weakref.WeakSet[Pending]" = weakref.WeakSet()
+
+
+def _end_runs() -> None:
+    """Ends the runs that are under way when the program ends, because their callbacks need Python."""
+    for pending in list(_alive):
+        if pending._own_token:
+            pending.cancel()
+        if pending._begun:
+            pending._settle(-1)
+
+
+atexit.register(_end_runs)
