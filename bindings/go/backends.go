@@ -54,11 +54,11 @@ func (r *Runtime) AddBackend(name string, backend HostBackend) (ForwardType, err
 	}
 	defer r.leave()
 	id := cgo.NewHandle(&backend)
+	r.hasBackends.Store(true) // before a session can find the backend
 	result := C.mnn_go_runtime_add_backend(r.handle, cName, C.uintptr_t(id), backend.Prepare != nil)
 	if err := check(op, result); err != nil {
 		id.Delete()
 		return 0, err
 	}
-	r.hasBackends.Store(true)
 	return ForwardType(result.number), nil
 }

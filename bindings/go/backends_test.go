@@ -100,9 +100,18 @@ func TestBackendErrors(t *testing.T) {
 	if _, err := backendSession(t, backend); !errors.Is(err, reason) {
 		t.Errorf("the creation gave %v", err)
 	}
+	// A refusal is not the cause of another failure.
 	runtime, err := NewRuntime(nil)
 	must(t, err)
 	defer runtime.Close()
+	forward, err := runtime.AddBackend("pools", poolBackend(new(int)))
+	must(t, err)
+	_, err = openDigits(t).NewSession(context.Background(),
+		&SessionConfig{Runtime: runtime, ForwardType: forward, MaxMemoryBytes: 1000})
+	mustBe(t, err, StatusLimitExceeded)
+	if errors.Is(err, StatusNotSupported) {
+		t.Errorf("the refusal is the cause of %v", err)
+	}
 	for _, wrong := range []HostBackend{{Compute: backend.Compute}, {Supports: backend.Supports}} {
 		if _, err := runtime.AddBackend("own", wrong); !errors.Is(err, StatusInvalidValue) {
 			t.Errorf("an incomplete backend gave %v", err)

@@ -70,24 +70,36 @@ func (m *Interpreter) AddOperator(name string, operator Operator) error {
 		return err
 	}
 	id := cgo.NewHandle(&operator)
+	m.hasOperators.Store(true) // before a session can find the operator
 	_, err = m.ask(op, func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.mnn_go_interpreter_add_operator(handle, cName, C.uint64_t(operator.ContentInputs),
 			C.uintptr_t(id), operator.Shape != nil, operator.Prepare != nil)
 	})
 	if err != nil {
 		id.Delete()
-		return err
 	}
-	m.hasOperators.Store(true)
-	return nil
+	return err
 }
 
 // An ownCall is a call of C during which operators of the host may be called, on one thread.
 type ownCall struct {
-	err      error // of the function that failed
-	away     bool  // a function is running, or never returned
+	failed   hostFailure // of the function that failed last
+	away     bool        // a function is running, or never returned
 	panicked bool
 	value    any
+}
+
+// A hostFailure is the error of a function of the host, with what C gets of it.
+type hostFailure struct {
+	err     error
+	status  Status
+	message string
+}
+
+// ends reports whether a call that gave a status failed because of the function.
+func (f *hostFailure) ends(status Status) bool {
+	// The library gives StatusInvalidValue for a number that is no status.
+	return f.err != nil && (status == f.status || status == StatusInvalidValue)
 }
 
 // ownCalls maps threads to the innermost ownCall.
@@ -120,13 +132,13 @@ func withOperators(mark *atomic.Uintptr, broken *bool, call func() error) error 
 	if mine.panicked {
 		panic(mine.value)
 	}
-	if e, ok := err.(*Error); ok && mine.err != nil && e.cause == nil {
-		e.cause = mine.err
+	if e, ok := err.(*Error); ok && e.cause == nil && mine.failed.ends(e.Status) {
+		e.cause = mine.failed.err
 	}
 	return err
 }
 
-func (c *ownCall) run(function func(*OperatorCall) error, call *OperatorCall, shown *showing) (err error) {
+func (c *ownCall) run(function func(*OperatorCall) error, call *OperatorCall, shown *showing) (failed hostFailure) {
 	returned := false
 	c.away = true
 	defer func() {
@@ -139,11 +151,14 @@ func (c *ownCall) run(function func(*OperatorCall) error, call *OperatorCall, sh
 		if value := recover(); value != nil {
 			c.panicked, c.value, c.away = true, value, false
 		}
-		err = StatusCallbackStop
+		failed = hostFailure{err: StatusCallbackStop, status: StatusCallbackStop}
 	}()
-	err = function(call)
+	if err := function(call); err != nil {
+		// The error's own methods may panic, too.
+		failed = hostFailure{err: err, status: statusOf(err), message: err.Error()}
+	}
 	returned = true
-	return err
+	return failed
 }
 
 // The functions of an Operator or a HostBackend, with the numbers of shims.c.
@@ -190,20 +205,21 @@ func mnnGoOperatorCall(id C.uintptr_t, which C.int32_t, thread C.uintptr_t, call
 	if found, ok := ownCalls.Load(uintptr(thread)); ok {
 		own = found.(*ownCall)
 	}
-	err := own.run(cgo.Handle(id).Value().(hostCode).function(which), seen, shown)
-	if err == nil {
+	failed := own.run(cgo.Handle(id).Value().(hostCode).function(which), seen, shown)
+	if failed.err == nil {
 		if which == operatorPrepare && seen.State != nil {
 			C.mnn_go_set_state(call, C.uintptr_t(cgo.NewHandle(seen.State)))
 		}
 		return C.MNN_OK
 	}
-	own.err = err
-	message := []byte(err.Error())
+	if which != backendSupports || failed.status != StatusNotSupported { // which is an answer
+		own.failed = failed
+	}
 	if room := int(call.message_size); room > 0 {
 		to := unsafe.Slice((*byte)(unsafe.Pointer(call.message)), room)
-		to[copy(to[:room-1], message)] = 0
+		to[copy(to[:room-1], failed.message)] = 0
 	}
-	return C.mnn_status(statusOf(err))
+	return C.mnn_status(failed.status)
 }
 
 // statusOf returns the status for an error of an operator.

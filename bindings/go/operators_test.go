@@ -257,6 +257,32 @@ func TestAnOperatorShapesItsOutputs(t *testing.T) {
 func TestCloseWaitsForCallsThatMakeOthers(t *testing.T) {
 	net := openShrink(t)
 	closed := make(chan error, 1)
+// A method of an error that panics is a panic of the operator: here that of an *Error that is nil.
+func TestAPanicOfTheErrorOfAnOperator(t *testing.T) {
+	broken := true
+	session := ownSession(t, Operator{
+		Prepare: prepareShrink,
+		Compute: func(call *OperatorCall) error {
+			if broken {
+				var none *Error
+				return none
+			}
+			return shrink(call)
+		},
+	})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("nothing was raised")
+			}
+		}()
+		_, _ = runShrink(session, 1)
+	}()
+	broken = false
+	values, err := runShrink(session, 1)
+	wantAll(t, values, err, 2.5, 12)
+}
+
 	must(t, net.AddOperator("SoftShrink", Operator{
 		Prepare: func(call *OperatorCall) error {
 			go func() { closed <- net.Close() }()
