@@ -121,11 +121,14 @@ func bind[T Element](op string, tensor *Tensor, buffer *Buffer[T], format Format
 	var start unsafe.Pointer
 	if buffer != nil {
 		memory = buffer.memory
+		if memory == nil {
+			return failf(op, StatusBadState, "the buffer has no memory")
+		}
 		memory.count(1) // so that another goroutine does not free it meanwhile
 		start = memory.start
 		if start == nil {
 			memory.count(-1)
-			return failf(op, StatusBadState, "the buffer is freed")
+			return failf(op, StatusBadState, "the buffer is freed, or has no memory")
 		}
 		if err := tensor.checkKnownType(op, elementType[T]()); err != nil {
 			memory.count(-1)

@@ -85,3 +85,9 @@ func TestResizeEndsBindings(t *testing.T) {
 	must(t, image.Free())
 	must(t, images.Free())
 }
+
+func TestBuffersWithoutMemory(t *testing.T) {
+	input := firstInput(t, digitsSession(t))
+	mustBe(t, BindInput(input, &Buffer[float32]{}, NCHW), StatusBadState)
+	mustBe(t, BindInput(input, BufferAt[float32](nil, 0), NCHW), StatusBadState)
+}

@@ -69,6 +69,8 @@ func (t *HostTensor) SetShape(shape ...int) error {
 		if extent < 0 || int64(extent) != int64(int32(extent)) {
 			return failf(op, StatusBadRange, "extent %d is %d", i, extent)
 		}
+	}
+	for i, extent := range shape {
 		t.tensor.dims[i] = C.int32_t(extent)
 	}
 	t.tensor.rank = C.int32_t(len(shape))

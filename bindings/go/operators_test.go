@@ -226,11 +226,15 @@ func TestAnOperatorShapesItsOutputs(t *testing.T) {
 	session := ownSession(t, Operator{
 		Shape: func(call *OperatorCall) error {
 			mustBe(t, call.Inputs[0].SetShape(1), StatusBadState)
-			mustBe(t, call.Outputs[0].SetShape(-1), StatusBadRange)
-			mustBe(t, call.Outputs[0].SetShape(make([]int, MaxRank+1)...), StatusBadRange)
 			if shape := call.Outputs[0].Shape(); shape != nil {
 				t.Errorf("the output has the shape %v already", shape)
 			}
+			must(t, call.Outputs[0].SetShape(1, 3, 4))
+			mustBe(t, call.Outputs[0].SetShape(2, -1), StatusBadRange)
+			if shape := call.Outputs[0].Shape(); len(shape) != 3 || shape[0] != 1 {
+				t.Errorf("the refused shape left %v", shape)
+			}
+			mustBe(t, call.Outputs[0].SetShape(make([]int, MaxRank+1)...), StatusBadRange)
 			call.Outputs[0].SetType(call.Inputs[0].Type())
 			call.Outputs[0].SetFormat(call.Inputs[0].Format())
 			kept = call
@@ -253,10 +257,6 @@ func TestAnOperatorShapesItsOutputs(t *testing.T) {
 	wantAll(t, values, err, 6, 8)
 }
 
-// An operator may use the interpreter, also while a Close of another goroutine waits for the operator's call.
-func TestCloseWaitsForCallsThatMakeOthers(t *testing.T) {
-	net := openShrink(t)
-	closed := make(chan error, 1)
 // A method of an error that panics is a panic of the operator: here that of an *Error that is nil.
 func TestAPanicOfTheErrorOfAnOperator(t *testing.T) {
 	broken := true
@@ -283,6 +283,10 @@ func TestAPanicOfTheErrorOfAnOperator(t *testing.T) {
 	wantAll(t, values, err, 2.5, 12)
 }
 
+// An operator may use the interpreter, also while a Close of another goroutine waits for the operator's call.
+func TestCloseWaitsForCallsThatMakeOthers(t *testing.T) {
+	net := openShrink(t)
+	closed := make(chan error, 1)
 	must(t, net.AddOperator("SoftShrink", Operator{
 		Prepare: func(call *OperatorCall) error {
 			go func() { closed <- net.Close() }()

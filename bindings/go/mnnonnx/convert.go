@@ -164,7 +164,7 @@ func (o *Options) toC(op string, m *memory) (*C.mnn_onnx_options_t, error) {
 	if err := o.extentsToC(op, m, to); err != nil {
 		return nil, err
 	}
-	names := unsafe.Slice((**C.char)(m.block(uintptr(len(o.Outputs))*unsafe.Sizeof((*C.char)(nil)))), len(o.Outputs)+1)
+	names := unsafe.Slice((**C.char)(m.block(uintptr(len(o.Outputs)+1)*unsafe.Sizeof((*C.char)(nil)))), len(o.Outputs)+1)
 	for i, name := range o.Outputs {
 		if names[i], err = m.name(op, name); err != nil {
 			return nil, err
