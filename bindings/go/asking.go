@@ -24,7 +24,7 @@ func (t *Tensor) begin(op string) (func(), error) {
 	return func() { t.session.leave(mine) }, err
 }
 
-// asking returns the answer of calls that read a source, which no other call changes meanwhile.
+// asking returns the answer of calls that read a source. No other call changes a session meanwhile.
 func asking[T any](about source, op string, calls func() (T, error)) (answer T, err error) {
 	end, err := about.begin(op)
 	if err != nil {

@@ -25,7 +25,7 @@ type OpCallback func(op OpInfo, tensors []*Tensor) OpAction
 
 // RunWithCallbacks is Run with a callback before and after each operator, including those in the bodies of control
 // flow. Either may be nil. A GPU executes many operators at once: before is called for all of them, then after, and
-// none of them can be skipped.
+// none can be skipped, unless SessionConfig.GPUMode has GPURecordOp.
 func (s *Session) RunWithCallbacks(ctx context.Context, before, after OpCallback) error {
 	return s.runWith(ctx, "Session.RunWithCallbacks", before, after, false)
 }

@@ -45,7 +45,7 @@ type SessionConfig struct {
 
 	MaxMemoryBytes    uint64 // maximum of bytes to plan for, weights included; 0: the library's default
 	MaxLoopIterations uint64 // maximum of iterations of one loop of the model in a run; 0: 1,000,000
-	// keeps numbers below 1.2e-38, which otherwise count as zero on the CPU; many of them make it slower
+	// KeepSubnormals keeps numbers below 1.2e-38, which otherwise count as zero on the CPU; many of them make it slower.
 	KeepSubnormals    bool
 	PlanCache         int  // plans for different shapes that are kept, the one in use included, 1 to 64; 0 means 2
 	DeferPlanning     bool // creates without a plan, with any declared shapes: Session.Resize must follow

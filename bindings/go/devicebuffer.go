@@ -32,7 +32,7 @@ type DeviceBuffer struct {
 // complete when it reads the buffer. It returns StatusNotSupported on the CPU and for a buffer that the device cannot
 // share, and StatusBufferTooSmall for one that is smaller than the tensor.
 //
-// The binding lasts as long as one of [BindInput]. A tensor in such a buffer can be neither written nor read
+// The binding ends in the same ways as a binding of [BindInput]. A tensor in such a buffer can be neither written nor read
 // (StatusBadState).
 func BindInputBuffer(tensor *Tensor, buffer *DeviceBuffer) error {
 	return bindDevice("BindInputBuffer", tensor, buffer,

@@ -30,8 +30,7 @@
 //	errors.Is(err, mnn.ErrClosed)
 //	errors.Is(err, context.DeadlineExceeded)
 //
-// It also finds os.ErrNotExist where a file does not exist, os.ErrPermission where one cannot be opened, and
-// os.ErrDeadlineExceeded where the time limit of a call was exceeded.
+// It also finds os.ErrNotExist where a file does not exist, and os.ErrPermission where one cannot be opened.
 //
 // # Linking
 //

@@ -14,7 +14,7 @@ import (
 type HostTensor struct {
 	tensor *C.mnn_host_tensor_t
 	shown  *showing
-	shapes bool // its shape must be set
+	shapes bool // an output in Operator.Shape, whose shape, type and format can be set
 }
 
 func (t *HostTensor) over() bool { return t == nil || t.shown != nil && t.shown.over }

@@ -19,16 +19,16 @@ type LoadOptions struct {
 	Mode     LoadMode
 	LogLevel LogLevel // messages above it are not sent
 
-	// ExternalWeightPath is a file of external weights; "" means the model's path with ".weight" behind it. A model in
-	// memory must name it.
+	// ExternalWeightPath is a file of external weights; "" means the model's path with ".weight" behind it, and no file
+	// for a model in memory, whose external weights are one of the three fields here.
 	ExternalWeightPath string
 
 	// ExternalWeights are external weights in place of a file. They are copied.
 	ExternalWeights []byte
 
-	// ExternalWeightReader provides external weights of ExternalWeightSize bytes in place of a file. It is called when
-	// weights are prepared, by several goroutines at once, until the model is freed. Its error or panic becomes
-	// StatusFileReadFailed. It must not use the interpreter or sessions of it.
+	// ExternalWeightReader provides external weights of ExternalWeightSize bytes in place of a file. It is called while
+	// the model is loaded and while sessions are created, resized or run, by several goroutines at once, until the model
+	// is freed. Its error or panic becomes StatusFileReadFailed. It must not use the interpreter or sessions of it.
 	ExternalWeightReader io.ReaderAt
 	ExternalWeightSize   int64
 

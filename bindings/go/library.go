@@ -31,8 +31,8 @@ func Backends() ([]Backend, error) {
 }
 
 // Devices lists the devices of a backend; SessionConfig.Device chooses among them. The CPU has none to choose.
-// StatusBackendMissing says that the backend is not built in or finds no device. Loads the drivers unless a session of
-// the backend is alive.
+// StatusBackendMissing says that the backend is not built in or finds no device. The first call loads the drivers; later
+// ones return its result until something that determines the devices changes.
 func Devices(backend ForwardType) ([]Device, error) {
 	const op = "Devices"
 	return counted(op, C.go_mnn_device_count(C.int32_t(backend)), func(i C.size_t) (Device, error) {

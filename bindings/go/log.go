@@ -1,4 +1,4 @@
-// The log of an interpreter.
+// The logs of interpreters and runtimes.
 
 package mnn
 
@@ -15,8 +15,8 @@ type logMessage struct {
 	text  string
 }
 
-// A logSink keeps the messages of an interpreter and its sessions until the call that caused them has returned: a
-// handler then runs outside of C, with no lock held, and may do anything, even panic.
+// A logSink keeps the messages of an interpreter or a runtime, and of its sessions, until the call that caused them has
+// returned: a handler then runs outside of C, with nothing held, and may do anything, even panic.
 type logSink struct {
 	handler func(level LogLevel, message string)
 	mutex   sync.Mutex

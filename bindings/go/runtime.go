@@ -23,7 +23,7 @@ type RuntimeConfig struct {
 	// ParallelFor replaces the workers: it calls task once with each number below count, on any goroutines, and returns
 	// when all of these calls have returned. Numbers that it skips are computed on the thread that runs the session. It
 	// may be called by several goroutines at once. A panic in it is raised again when a call that uses the runtime
-	// returns.
+	// returns. It must not use sessions of the runtime, nor create or close objects of this package.
 	ParallelFor func(count int, task func(index int))
 
 	// Allocator allocates memory for tensors, inputs and weights; nil: the library does.
@@ -46,7 +46,7 @@ type RuntimeConfig struct {
 }
 
 // An Allocator allocates memory of C, not of Go. Its methods may be called by several threads at once and must not
-// panic.
+// panic, nor use objects of this package.
 type Allocator interface {
 	// Allocate returns size bytes at a multiple of alignment, which is a power of two; nil when there is no memory.
 	Allocate(size, alignment uintptr) unsafe.Pointer

@@ -164,8 +164,9 @@ func (s *Session) Run(ctx context.Context) error {
 }
 
 // Resize plans the session for the present shapes of its inputs. Does nothing when it is already planned for them;
-// inputs whose shape changed are zeros afterwards, the others keep their contents. After a failure the session runs
-// again with its former shapes. ctx ends the call as in Run; the session then still needs a resize.
+// inputs whose shape changed are zeros afterwards, the others keep their contents. After a failure the session needs
+// another resize; when the inputs have their former shapes again, it is ready to run. ctx ends the call as in Run; the
+// session then still needs a resize.
 func (s *Session) Resize(ctx context.Context) error {
 	return s.work(ctx, "Session.Resize", func(token C.mnn_go_cancel) C.mnn_go_result {
 		return C.mnn_go_session_resize(s.handle, token)

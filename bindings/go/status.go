@@ -25,7 +25,7 @@ func (s Status) Error() string {
 // unlistedStatus is a number that is no status; the library's name for it is that of all unknown codes.
 const unlistedStatus = -1 << 31
 
-// ErrClosed is found by errors.Is when an interpreter or a session was used after its Close, or a callback's
+// ErrClosed is found by errors.Is when an interpreter, a runtime or a session was used after its Close, or a callback's
 // tensor after the callback.
 var ErrClosed = errors.New("used after it was closed")
 
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 
 // Is reports whether target is the Status of e, or the corresponding error of package os: os.ErrNotExist,
 // os.ErrPermission (a file that cannot be opened, or is a directory: the library has one status for both) and
-// os.ErrDeadlineExceeded.
+// os.ErrDeadlineExceeded (no call of this version has a limit of time).
 func (e *Error) Is(target error) bool {
 	switch target {
 	case os.ErrNotExist:

@@ -16,8 +16,9 @@ type Pending struct {
 }
 
 // Submit begins a run and returns without waiting for its end. A run that a GPU computes completely is submitted to the
-// GPU; other runs are computed by one more thread, that of the session or of its [Runtime], in the order of the calls.
-// Runs of a session that may call an [Operator] are computed on a goroutine.
+// GPU if ctx cannot end, as context.Background(); other runs are computed by one more thread, that of the session or of
+// its [Runtime], in the order of the calls. Runs of a session that may call an [Operator] or a [HostBackend] are
+// computed on a goroutine.
 //
 // The run occupies the session: other calls, Close included, wait until it is over. When ctx is done the run ends like
 // [Session.Run]. Where it cannot begin, Submit returns the error; with operators Wait does.

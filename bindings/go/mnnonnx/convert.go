@@ -29,7 +29,7 @@ type Options struct {
 
 	DataFolder     string // of external data of a model in memory
 	FollowLinks    bool   // external data may lie behind a link that leads out of the folder of the model
-	WeightsBeside  bool   // large arrays are stored in Output with ".weight" behind it, and in Result.Weights
+	WeightsBeside  bool   // large arrays go to Output + ".weight" and Result.Weights, as always above 1,900 MiB
 	MaxMemoryBytes uint64 // the maximum for constants; 0: 1 GiB plus 8 times the model
 
 	// Progress is called with the number of nodes that are read, and their total, on the goroutine of the call. false ends

@@ -7,7 +7,7 @@ import "C"
 
 import "runtime/cgo"
 
-// A watch holds the callback of a conversion and its panic, which is raised again in the caller.
+// A watch holds the callback of a conversion, and its panic until it is raised again in the caller.
 type watch struct {
 	progress func(done, total uint64) bool
 	panicked bool

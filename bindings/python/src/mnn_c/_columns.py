@@ -52,7 +52,7 @@ def shaped(name: str, values: Any, count: int, row: Tuple[int, ...]) -> Array:
 
 
 def part(columns: Columns, start: int, rows: int) -> Columns:
-    """Returns `count` rows from `start` on; where there are fewer, the last one is repeated."""
+    """Returns `rows` rows from `start` on; where there are fewer, the last one is repeated."""
 
     def padded(column: Array) -> Array:
         piece = column[start : start + rows]

@@ -59,8 +59,8 @@ class _Watcher:
         try:
             while True:
                 status = function(token._handle)
-                # Python calls the handler here at the latest. It raises KeyboardInterrupt, unless it did so in a
-                # callback.
+                # Python calls its handler here at the latest. It raises KeyboardInterrupt here, or it has done so in a
+                # callback, which kept it.
                 if kept():
                     raised = take() if status == 0 else None
                     if raised is not None:

@@ -12,7 +12,6 @@ from typing import Any, Dict, List, Tuple
 from ._functions import FUNCTIONS
 
 
-
 def file_of(part: str = "") -> str:
     """Returns the name of the file of libmnn_c, or of the library beside it that is called `part`, on this system."""
     name = f"mnn_c_{part}" if part else "mnn_c"

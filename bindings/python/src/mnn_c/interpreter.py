@@ -130,8 +130,8 @@ class Interpreter(Closable):
                 external_weights = self._converted_weights
                 if load_mode not in (Load.DEFAULT, Load.BORROW):
                     load_mode = options.load_mode = Load.DEFAULT
-        # Numbers of registered objects. The library releases them once it has read the options, even when the load
-        # fails.
+        # Numbers of registered objects. The library releases weights and bytes even when the load fails, and log only
+        # after a load that succeeded.
         numbers = [weights.give(options, external_weights)]
         number = 0
         if log is not None:

@@ -74,7 +74,7 @@ Output = Union[Sequence[int], Tuple[Sequence[int], Any]]
 class Operator:
     """An operator. Its methods run on the thread that creates, resizes or runs a session, for several sessions at once.
 
-    Arrays of inputs are copies of the node's, and results are copied, so that no array refers to the library's memory.
+    Inputs are copies of the node's arrays, and results are copied, so that no array refers to the library's memory.
     An exception ends the call that the method belongs to, which raises it again.
     """
 

@@ -97,7 +97,7 @@ pub trait HostBackend: Send + Sync + 'static {
     ) -> Result<()>;
 }
 
-/// A backend in the form that the callbacks of an operator take.
+/// Gives a backend the callbacks of an operator that do not differ: compute, release, finalizer.
 #[repr(transparent)]
 struct Nodes<B>(B);
 

@@ -45,8 +45,8 @@ mirror! {
 /// [`ScheduleConfig::device`](crate::ScheduleConfig::device) takes. The CPU has none to choose.
 ///
 /// Fails with [`ErrorKind::BackendMissing`](crate::ErrorKind::BackendMissing) when the backend is not built
-/// in or finds no device; the sentence says what is missing. Loads the drivers unless a session of the
-/// backend is alive.
+/// in or finds no device; the sentence says what is missing. The first call loads the drivers; later ones return the
+/// last result unless something that determines the devices has changed.
 pub fn devices(backend: ForwardType) -> Result<Vec<DeviceInfo>> {
     // SAFETY: the out-pointer points to a value.
     let count = get(|count| unsafe { sys::mnn_device_count(backend.code(), count) })?;

@@ -30,7 +30,8 @@
 //! - A [`CancelToken`] ends loading, session creation, a resize or a run from any thread.
 //! - [`Interpreter::add_operator`] runs nodes that the library does not know by an [`Operator`] of the host.
 //! - [`Runtime::add_backend`] has sessions compute operators of the library by a [`HostBackend`].
-//! - A panic in a closure that the library calls stops what is under way and is raised again in the caller.
+//! - A panic in a closure that the library calls is raised again in the caller when the library's call is over; in a
+//!   closure around operators, and in an operator, it ends the run.
 //!
 //! An [`Error`] converts into a `std::io::Error` of the nearest kind.
 //!

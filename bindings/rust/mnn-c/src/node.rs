@@ -45,7 +45,7 @@ impl<'c> Node<'c> {
         unsafe { text(self.0.name) }
     }
 
-    /// The name under which the operator is registered.
+    /// The name under which the operator is registered; for a backend that of the format.
     pub fn type_name(&self) -> Cow<'c, str> {
         // SAFETY: the string lives as long as the node.
         unsafe { text(self.0.type_name) }

@@ -120,7 +120,7 @@ impl Conversion {
         /// Stores large arrays outside of the net even where it could hold them.
         weights_beside: bool;
         /// The maximum number of bytes that constants may take while they are read and computed. The default of 0 means
-        /// 1 GiB plus 8 times the bytes of the model.
+        /// 1 GiB plus 8 times the bytes of the model and of its external data.
         max_memory_bytes: u64;
         /// The token that ends the conversion.
         cancel: shared CancelToken;

@@ -44,8 +44,8 @@ impl InterpreterOptions {
     }
 
     /// Sends messages about the model and its sessions up to a level to a closure, on the thread of the call that
-    /// caused them; calls of several threads may overlap. The closure is dropped with the last of the interpreter and
-    /// its sessions.
+    /// caused them, or for a submitted run on the library's thread; calls of several threads may overlap. The closure is
+    /// dropped with the last of the interpreter and its sessions.
     ///
     /// The closure may call anything, even load models and run sessions; such calls send no messages themselves. A
     /// panic in it is raised again in the caller once the library's call is over.

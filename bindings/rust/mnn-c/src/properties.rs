@@ -53,7 +53,7 @@ mirror! {
         wanted_threads: u32,
         /// The precision in effect.
         precision: Precision,
-        /// The precision of the configuration.
+        /// The precision of the configuration; `Low` for `LowBf16`.
         wanted_precision: Precision,
         /// Why it is not the requested one.
         precision_reason: Option<Cow<'s, str>>,
@@ -114,7 +114,8 @@ mirror! {
     TensorProperties = mnn_tensor_properties_t {
         /// Its role in its session.
         kind: TensorKind,
-        /// The backend in whose memory its elements lie. Inputs and outputs lie in the host's, that of the CPU.
+        /// The backend in whose memory its elements lie: for inputs and outputs the CPU, unless runs use a bound device
+        /// buffer in place.
         forward_type: ForwardType,
         /// The type of its elements.
         element_type: ElementType = r#type,

@@ -62,7 +62,7 @@ impl<'r> RunOptions<'r> {
     /// panic in it stops the run and is raised again in the caller.
     ///
     /// A GPU executes many operators at once: `before` is called for all of them, then `after`, and none of them can be
-    /// skipped.
+    /// skipped. With [`GpuMode::RECORD_OP`](crate::GpuMode::RECORD_OP) it runs them one after another, and can skip them.
     pub fn before(mut self, closure: impl FnMut(&OpCall<'_>) -> OpAction + 'r) -> Self {
         self.before = Some(Box::new(closure));
         self
@@ -81,6 +81,7 @@ impl fmt::Debug for RunOptions<'_> {
             .field("cancel", &self.cancel)
             .field("before", &self.before.is_some())
             .field("after", &self.after.is_some())
+            .field("device_times", &self.device_times)
             .finish()
     }
 }
@@ -121,9 +122,9 @@ impl<'c> OpCall<'c> {
         unsafe { OpInfo::from_c(self.info) }
     }
 
-    /// The operator's inputs before its execution, its outputs after it. Values in a GPU's memory cannot be read
-    /// ([`ErrorKind::BadState`](crate::ErrorKind::BadState)): name the tensor in
-    /// [`ScheduleConfig::save_tensors`](crate::ScheduleConfig::save_tensors) instead.
+    /// The operator's inputs before its execution, its outputs after it. Values in a GPU's memory can be read only with
+    /// [`GpuMode::RECORD_OP`](crate::GpuMode::RECORD_OP), else ([`ErrorKind::BadState`](crate::ErrorKind::BadState))
+    /// name the tensor in [`ScheduleConfig::save_tensors`](crate::ScheduleConfig::save_tensors).
     pub fn tensors(&self) -> Vec<Tensor<'c>> {
         let handles = self.tensors.iter();
         handles

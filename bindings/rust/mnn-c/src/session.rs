@@ -185,7 +185,7 @@ impl Session {
 
     /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when it is already
     /// planned for them. Inputs whose shape changed are zeros afterwards, the others keep their contents. After a
-    /// failure the session runs again with its former shapes.
+    /// failure it needs a resize still; with its former shapes set again it runs as before.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};

@@ -30,7 +30,8 @@ mirror! {
         backend_name: Cow<'s, str>,
         /// Why the requested backend does not run it; `None` when it does.
         reason: Option<Cow<'s, str>>,
-        /// Floating point operations of all its executions in a run; `None` when the number depends on contents.
+        /// Floating point operations of all its executions in a run, in a closure of the present one; `None` when
+        /// contents decide how many there are.
         flops: Option<f64>,
         /// Whether it is shape arithmetic on small integer tensors.
         host_shape: bool,
