@@ -18,7 +18,7 @@ constexpr int kMatrixTileBytes = kMatrixRows * 64;
 struct MatrixStep {
     int block, blocks;  // the first block of P channels, and how many they are
     bool ends;          // the sums are scaled behind it: otherwise they might not fit 32 bits
-    bool endsBlock;     // also because the weights of the next step have other scales
+    bool endsBlock;     // the step ends, and the weights of the next one have other scales
 };
 
 struct MatrixSteps {

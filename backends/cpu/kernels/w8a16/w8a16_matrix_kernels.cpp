@@ -223,11 +223,11 @@ HWY_INLINE void scaleSums(const StepSums<NB>& step, int rows, ptrdiff_t blocks, 
     }
 }
 
-// Computes up to 16 pixels from `pixel` on by NB blocks of outputs, the first of which is that of t. The sums of a step
-// are scaled while the matrix unit computes the next one.
+// Computes up to 16 pixels from `pixel` on by the NB blocks of outputs of t, whose scales and minima of different
+// blocks of weights are `outputs` apart. The sums of a step are scaled while the matrix unit computes the next one.
 template <int NB>
-HWY_NOINLINE void tileProducts(const W8A16PanelArgs& t, const MatrixSteps& steps, const uint8_t* a, const uint8_t* b,
-                               int pixel, int rows) {
+HWY_NOINLINE void tileProducts(const W8A16PanelArgs& t, int outputs, const MatrixSteps& steps, const uint8_t* a,
+                               const uint8_t* b, int pixel, int rows) {
     StepSums<NB> sumsOf[2];
     HWY_ALIGN float sums[kMatrixRows * NB * P];
     const float *scale = t.scale, *min = t.min;
@@ -256,9 +256,9 @@ HWY_NOINLINE void tileProducts(const W8A16PanelArgs& t, const MatrixSteps& steps
         own.min = other ? min : nullptr;
         own.blockSums = other ? blockSums : nullptr;
         if (!other) continue;
-        scale += t.nb * P;
+        scale += outputs;
         if (blockSums) {
-            min += t.nb * P;
+            min += outputs;
             ++blockSums;
         }
     }
@@ -271,6 +271,7 @@ void matrixPanel(const W8A16PanelArgs& panel, const MatrixSteps& steps, const ui
     const Tiles tiles(steps.width);
     for (int n = 0; n < panel.nb; n += 2) {
         W8A16PanelArgs t = panel;
+        t.nb = std::min(2, panel.nb - n);
         t.bias += n * P;
         t.scale += n * P;
         t.codeSum += n * P;
@@ -281,10 +282,10 @@ void matrixPanel(const W8A16PanelArgs& panel, const MatrixSteps& steps, const ui
             const uint8_t* const rows = a + ptrdiff_t{at / kMatrixRows} * steps.count * 2 * kTileBytes;
             const uint8_t* const codes = b + ptrdiff_t{n} * steps.count * kTileBytes;
             const int count = std::min(kMatrixRows, t.m - at);
-            if (n + 1 < panel.nb)
-                tileProducts<2>(t, steps, rows, codes, at, count);
+            if (t.nb == 2)
+                tileProducts<2>(t, panel.nb * P, steps, rows, codes, at, count);
             else
-                tileProducts<1>(t, steps, rows, codes, at, count);
+                tileProducts<1>(t, panel.nb * P, steps, rows, codes, at, count);
         }
     }
 }
