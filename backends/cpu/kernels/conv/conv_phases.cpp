@@ -128,7 +128,9 @@ TapExtent tapExtent(const ConvShape& s, const std::vector<ConvPhase>& phases, in
             x1 = std::max(x1, (p.cols - 1) * stepX + t.dx + 1);
         }
     }
-    return {-y0, -x0, y1 - y0, x1 - x0, lastTap - y0 + 1};
+    // A phase may have no taps: then its outputs are the bias.
+    const int tapRows = lastTap == INT_MIN ? 0 : lastTap - y0 + 1;
+    return {-y0, -x0, y1 - y0, x1 - x0, tapRows};
 }
 
 }  // namespace mnnc
