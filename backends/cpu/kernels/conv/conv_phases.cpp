@@ -13,6 +13,26 @@ namespace mnnc {
 namespace {
 
 constexpr int kMaxPhases = 1 << 14;
+constexpr int64_t kMaxRegionTaps = 1 << 20;  // of all regions: the lists of huge kernels would take gigabytes
+
+// A tap of an axis, and the place that it reads, relative to the output's position times the step.
+struct AxisTap {
+    int k, offset;
+};
+
+// Returns the taps of each phase of an axis. A tap of a transposed convolution belongs to one phase: the outputs o
+// with (o + pad - k * dilation) % stride == 0.
+std::vector<std::vector<AxisTap>> axisTaps(int taps, int dilation, int pad, int stride, int phases, bool transposed) {
+    std::vector<std::vector<AxisTap>> result(static_cast<size_t>(phases));
+    for (int k = 0; k < taps; ++k) {
+        const int place = k * dilation - pad, phase = (place % stride + stride) % stride;
+        if (!transposed)
+            result[0].push_back({k, place});
+        else if (phase < phases)
+            result[phase].push_back({k, (phase - place) / stride});
+    }
+    return result;
+}
 
 }  // namespace
 
@@ -21,20 +41,13 @@ std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
     const int sh = transposed ? s.strideH : 1, sw = transposed ? s.strideW : 1;
     if (int64_t{std::min(sh, s.oh)} * std::min(sw, s.ow) > kMaxPhases)
         fail(Status::NotSupported, "deconvolution has a stride of %dx%d, which no kernel supports", sh, sw);
+    const auto down = axisTaps(s.kh, s.dilateH, s.padTop, sh, std::min(sh, s.oh), transposed),
+               across = axisTaps(s.kw, s.dilateW, s.padLeft, sw, std::min(sw, s.ow), transposed);
     for (int py = 0; py < std::min(sh, s.oh); ++py) {
         for (int px = 0; px < std::min(sw, s.ow); ++px) {
             ConvPhase p{py, px, ceilDiv(s.oh - py, sh), ceilDiv(s.ow - px, sw), {}};
-            for (int ky = 0; ky < s.kh; ++ky) {
-                if (transposed && (py + s.padTop - ky * s.dilateH) % sh != 0) continue;
-                for (int kx = 0; kx < s.kw; ++kx) {
-                    if (!transposed) {
-                        p.taps.push_back({ky, kx, ky * s.dilateH - s.padTop, kx * s.dilateW - s.padLeft});
-                        continue;
-                    }
-                    const int y = py + s.padTop - ky * s.dilateH, x = px + s.padLeft - kx * s.dilateW;
-                    if (x % sw == 0) p.taps.push_back({ky, kx, y / sh, x / sw});
-                }
-            }
+            for (const AxisTap& y : down[py])
+                for (const AxisTap& x : across[px]) p.taps.push_back({y.k, x.k, y.offset, x.offset});
             phases.push_back(std::move(p));
         }
     }
@@ -58,7 +71,7 @@ struct TapLine {
 std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, size_t maxBands) {
     const int64_t distance = std::max<int64_t>(1, std::abs(int64_t{taps.distance}));
     std::vector<Band> out;
-    for (int i = 0; i < outputs; ++i) {
+    for (int i = 0, next; i < outputs; i = next) {
         // The output's position is measured at the tap that reads the lowest place. Positions below 0 and from `inputs`
         // on are outside.
         const int64_t at =
@@ -68,19 +81,26 @@ std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, 
             return static_cast<int>(std::min<int64_t>(count, taps.count));
         };
         int first = below(0), end = below(inputs);
+        // The next band begins where fewer taps are below one of the limits; maps may have 2^31 outputs.
+        const auto change = [&](int64_t limit, int count) {
+            return count ? (limit - (count - 1) * distance - at + step - 1) / step : outputs;
+        };
+        next = static_cast<int>(std::min({int64_t{outputs}, i + change(0, first), i + change(inputs, end)}));
         if (taps.distance < 0) {
             std::swap(first, end);
             first = taps.count - first;
             end = taps.count - end;
         }
-        if (!out.empty() && out.back().first == first && out.back().end == end) {
-            ++out.back().count;
-            continue;
-        }
         if (out.size() == maxBands) return {};
-        out.push_back({i, 1, first, end});
+        out.push_back({i, next - i, first, end});
     }
     return out;
+}
+
+int64_t tapsOf(const std::vector<Band>& bands) {
+    int64_t taps = 0;
+    for (const Band& band : bands) taps += band.end - band.first;
+    return taps;
 }
 
 }  // namespace
@@ -88,6 +108,7 @@ std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, 
 std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t maxRegions) {
     std::vector<TapRegion> regions;
     const std::vector<ConvPhase> phases = convPhases(s, transposed);
+    int64_t allTaps = 0;
     for (size_t p = 0; p < phases.size(); ++p) {
         const ConvPhase& phase = phases[p];
         // The taps form a grid.
@@ -100,7 +121,8 @@ std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t ma
         const std::vector<Band> rows = bands(phase.rows, s.ih, transposed ? 1 : s.strideH, down, maxRegions),
                                 columns = bands(phase.cols, s.iw, transposed ? 1 : s.strideW, across, maxRegions);
         if (rows.empty() || columns.empty()) return {};
-        if (rows.size() * columns.size() > maxRegions - regions.size()) return {};
+        allTaps += tapsOf(rows) * tapsOf(columns);
+        if (rows.size() * columns.size() > maxRegions - regions.size() || allTaps > kMaxRegionTaps) return {};
         const size_t begin = regions.size();
         for (const Band& y : rows) {
             for (const Band& x : columns) {

@@ -12,8 +12,8 @@ struct ConvTap {
     int dy, dx;  // the place that it reads, relative to the output's position times the step
 };
 
-// Output pixels that share their taps. A forward convolution is one phase; a transposed one has stride x
-// stride phases, each a dense convolution of its own with a few of the taps.
+// Output pixels that share their taps. A forward convolution is one phase; a transposed one has strideH x strideW
+// phases, each a dense convolution of its own with a few of the taps, which may be none.
 struct ConvPhase {
     int py, px;      // first output
     int rows, cols;  // the number of its outputs
@@ -30,7 +30,8 @@ struct TapRegion {
     int y, x, rows, cols;
     std::vector<int> taps;  // in the order of the phase
 };
-// Returns all regions, the largest of a phase first; none when there are more than `maxRegions`.
+// Returns all regions, the largest of a phase first; none when there are more than `maxRegions`, or when their lists
+// of taps are too long to pay.
 std::vector<TapRegion> tapRegions(const ConvShape& shape, bool transposed, size_t maxRegions);
 
 // The part of the map with a border that the taps of all phases read. Neighbouring outputs lie `stepY` and `stepX`
