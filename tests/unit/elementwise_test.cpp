@@ -239,6 +239,13 @@ TEST(Elementwise, SoftmaxRowsAndColumns) {
             for (size_t r = 0; r < 5; ++r) EXPECT_NEAR(out[r * 23 + c], want[r], 1e-6);
         }
         EXPECT_EQ(out[19], -7);
+        const size_t rows = 1 << 20;
+        std::vector<float> tall(3 * rows, -2.3f);  // each adds 0.1 to the sum of a column
+        for (size_t c = 0; c < 3; ++c) tall[c] = 0;
+        table.softmaxColumns(tall.data(), tall.data(), rows, 3, 3);
+        double sum = 0;
+        for (size_t i = 1; i < tall.size(); i += 3) sum += tall[i];
+        EXPECT_NEAR(sum, 1, 1e-5) << isa;
         std::vector<float> masked(21, -INFINITY), result(21, 1);
         table.softmax(masked.data(), result.data(), 21);
         for (float v : result) EXPECT_LT(v, 1e-30f);
@@ -268,6 +275,12 @@ TEST(Elementwise, NormAndSums) {
         table.norm(x.data(), y.data(), n, nullptr, nullptr, 1e-5f, false);
         for (size_t i = 0; i < n; i += 997)
             EXPECT_NEAR(y[i], (x[i] - mean) / std::sqrt(square / static_cast<double>(n) + 1e-5), 2e-6);
+        table.normColumns(x.data(), y.data(), n, 1, 1, nullptr, nullptr, 1e-5f, false);
+        for (size_t i = 0; i < n; i += 997)
+            EXPECT_NEAR(y[i], (x[i] - mean) / std::sqrt(square / static_cast<double>(n) + 1e-5), 2e-6);
+        std::vector<float> flat(n, 0.1f);
+        table.normColumns(flat.data(), flat.data(), n, 1, 1, nullptr, nullptr, 1e-5f, false);
+        for (const float v : flat) ASSERT_NEAR(v, 0, 5e-4) << isa;
     }
 }
 

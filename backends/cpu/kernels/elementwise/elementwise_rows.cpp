@@ -117,6 +117,29 @@ void softmax(const float* x, float* y, size_t n) {
     if (i < n) storeSome(hn::Mul(loadSome(y + i, n - i, 0), scale), y + i, n - i);
 }
 
+// Adds the sums of a block of rows, a column in each lane, to those of the blocks before it, and returns all rounded.
+HWY_NOINLINE V addBlock(V block, double* sums) {
+    alignas(64) float part[kLanes];
+    hn::Store(block, D(), part);
+    for (size_t i = 0; i < kLanes; ++i) {
+        sums[i] += part[i];
+        part[i] = static_cast<float>(sums[i]);
+    }
+    return hn::Load(D(), part);
+}
+// Returns the sums of columns of `axis` rows; add(row, sum) adds an element of each.
+template <class Add>
+HWY_INLINE V sumRows(size_t axis, const Add& add) {
+    double sums[kLanes] = {};
+    V result = hn::Zero(D());
+    for (size_t r = 0; r < axis;) {
+        V block = hn::Zero(D());
+        for (const size_t end = std::min(axis, r + kBlock); r < end; ++r) block = add(r, block);
+        result = addBlock(block, sums);
+    }
+    return result;
+}
+
 void softmaxColumns(const float* x, float* y, size_t axis, size_t stride, size_t columns) {
     const D d;
     const size_t lanes = hn::Lanes(d);
@@ -124,12 +147,11 @@ void softmaxColumns(const float* x, float* y, size_t axis, size_t stride, size_t
         const size_t count = std::min(lanes, columns - c);
         V top = k(-FLT_MAX);
         for (size_t r = 0; r < axis; ++r) top = hn::Max(top, loadSome(x + r * stride + c, count, 0));
-        V sum = hn::Zero(d);
-        for (size_t r = 0; r < axis; ++r) {
+        const V sum = sumRows(axis, [&](size_t r, V before) HWY_ATTR {
             const V e = expUpTo88(hn::Sub(loadSome(x + r * stride + c, count, 0), top));
             storeSome(e, y + r * stride + c, count);
-            sum = hn::Add(sum, e);
-        }
+            return hn::Add(before, e);
+        });
         const V scale = hn::IfThenZeroElse(hn::Lt(sum, k(0.5f)), hn::Div(k(1), sum));
         for (size_t r = 0; r < axis; ++r)
             storeSome(hn::Mul(loadSome(y + r * stride + c, count, 0), scale), y + r * stride + c, count);
@@ -183,19 +205,19 @@ void normColumns(const float* x, float* y, size_t axis, size_t stride, size_t co
     const V inverse = k(1.0f / static_cast<float>(axis));
     for (size_t c = 0; c < columns; c += lanes) {
         const size_t count = std::min(lanes, columns - c);
+        const auto element = [&](size_t r) HWY_ATTR { return loadSome(x + r * stride + c, count, 0); };
         V mean = hn::Zero(d);
         if (!rms) {
-            for (size_t r = 0; r < axis; ++r) mean = hn::Add(mean, loadSome(x + r * stride + c, count, 0));
-            mean = hn::Mul(mean, inverse);
+            const V sum = sumRows(axis, [&](size_t r, V before) HWY_ATTR { return hn::Add(before, element(r)); });
+            mean = hn::Mul(sum, inverse);
         }
-        V square = hn::Zero(d);
-        for (size_t r = 0; r < axis; ++r) {
-            const V u = hn::Sub(loadSome(x + r * stride + c, count, 0), mean);
-            square = hn::MulAdd(u, u, square);
-        }
+        const V square = sumRows(axis, [&](size_t r, V before) HWY_ATTR {
+            const V u = hn::Sub(element(r), mean);
+            return hn::MulAdd(u, u, before);
+        });
         const V scale = hn::Div(k(1), hn::Sqrt(hn::MulAdd(square, inverse, k(eps))));
         for (size_t r = 0; r < axis; ++r) {
-            V v = hn::Mul(hn::Sub(loadSome(x + r * stride + c, count, 0), mean), scale);
+            V v = hn::Mul(hn::Sub(element(r), mean), scale);
             if (gamma && beta) {
                 v = hn::MulAdd(v, k(gamma[r]), k(beta[r]));
             } else if (gamma) {
