@@ -299,9 +299,9 @@ TEST(Int8Elements, Binary) {
     for (const Int8Binary op : {Int8Binary::Add, Int8Binary::Sub, Int8Binary::Mul}) {
         const Int8BinaryArgs kinds[] = {
             {op, 0.25f, 0.125f, 2.0f, 3, -5, 4, -127, 120},  // zero points
-            {op, 0.25f, 0.125f, 2.0f, 0, 0, 0, -127, 120},
-            {op, 0.25f, 0.125f, 2.0f, 0, 0, 0, 2, 120},
+            {op, 0.25f, 0.125f, 2.0f, 0, 0, 0, -127, 120},  {op, 0.25f, 0.125f, 2.0f, 0, 0, 0, 2, 120},
             {op, 0.25f, 1e9f, 2.0f, 0, 0, 0, -127, 120},  // out of range
+            {op, 0.25f, 1, 1e10f, 3, -5, -5, -127, 120},    {op, 0.25f, 1, 1e10f, 3, -5, 4, -127, 120},
         };
         for (const Int8BinaryArgs& args : kinds) {
             Bytes want;

@@ -122,7 +122,8 @@ inline bool isBounded(const Int8BinaryArgs& t) {
     return std::abs((t.op == Int8Binary::Mul ? a * b : std::abs(a) + std::abs(b)) * t.inverse) < 1 << 30;
 }
 
-// Computes four vectors at a time; returns how many numbers they were.
+// Computes four vectors at a time where results are bounded: then adding the zero point does not wrap. Returns how many
+// numbers they were.
 template <Int8Binary Op, BinaryKind Kind>
 size_t binaryFours(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
     const Octets lo = octets(t.lo), hi = octets(t.hi);
@@ -130,8 +131,9 @@ size_t binaryFours(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, 
     const auto code = [&](size_t at) HWY_ATTR {
         const VF value = binaryValue<Op, Kind>(a + at, b + at, t);
         if constexpr (Kind == BinaryKind::Rectified) return boundedRound<true>(value);
-        if constexpr (Kind == BinaryKind::Centred) return boundedRound<false>(value);
-        return hn::Add(VI{rounded(value)}, zero).raw;
+        const Rounded result = boundedRound<false>(value);
+        if constexpr (Kind == BinaryKind::Centred) return result;
+        return hn::Add(VI{result}, zero).raw;
     };
     size_t i = 0;
     for (; i + 4 * P <= count; i += 4 * P)
@@ -144,10 +146,11 @@ template <Int8Binary Op>
 void binaryOfS8(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
     size_t i = 0;
 #if MNNC_STORES_FOURS
-    const bool centred = t.zeroA == 0 && t.zeroB == 0 && t.zero == 0 && isBounded(t);
-    i = !centred    ? binaryFours<Op, BinaryKind::Any>(a, b, dst, count, t)
-        : t.lo >= 0 ? binaryFours<Op, BinaryKind::Rectified>(a, b, dst, count, t)
-                    : binaryFours<Op, BinaryKind::Centred>(a, b, dst, count, t);
+    const bool centred = t.zeroA == 0 && t.zeroB == 0 && t.zero == 0;
+    i = !isBounded(t) ? 0
+        : !centred    ? binaryFours<Op, BinaryKind::Any>(a, b, dst, count, t)
+        : t.lo >= 0   ? binaryFours<Op, BinaryKind::Rectified>(a, b, dst, count, t)
+                      : binaryFours<Op, BinaryKind::Centred>(a, b, dst, count, t);
 #endif
     for (; i + P <= count; i += P) binaryOne<Op>(a + i, b + i, dst + i, t);
     if (i < count) {
