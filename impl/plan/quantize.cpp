@@ -255,6 +255,12 @@ class Quantization {
         }
     }
 
+    // Returns whether the pooling of zeros is zero: an average that is rounded down makes -1 of them.
+    static bool keepsZeros(const Command& pooling) {
+        const auto* params = pooling.paramsIf<PoolParams>();
+        return params && (!params->average || params->nearestCodes);
+    }
+
     // Returns whether neither the codes of the result nor the zero point, with which maps are padded, are negative.
     // Values from 0 on have such codes where the code of 0 is not negative.
     static bool writesNoNegativeCodes(const Command& command, const TensorQuant& quant) {
@@ -276,9 +282,11 @@ class Quantization {
                 const auto* clip = command.paramsIf<ClipParams>();
                 return clip && clip->lo >= 0 && clip->hi >= 0;
             }
-            case OpType::Raster:  // elements that no input covers are the zero point
             case OpType::Pooling:
             case OpType::Pooling3D:
+                if (!keepsZeros(command)) return false;
+                [[fallthrough]];
+            case OpType::Raster:  // elements that no input covers are the zero point
                 return std::all_of(command.inputs.begin(), command.inputs.end(),
                                    [](const Operand* input) { return input->quant.nonNegative; });
             default:

@@ -209,6 +209,27 @@ TEST(Passes, QuantizeFindsCodesFromZero) {
     EXPECT_EQ(marks(0, 0, -100), 0u);  // the upper end of the codes is below zero
 }
 
+// An average that is rounded down makes -1 of zeros.
+TEST(Passes, QuantizeFindsCodesFromZeroBehindMaxima) {
+    class Net : public QuantNet {
+      public:
+        int pool(int x, wire::PoolType type) {
+            wire::PoolT table;
+            table.type = type;
+            table.isGlobal = true;
+            return add(wire::OpType::Pooling, {x}, std::move(table));
+        }
+    };
+    const auto marks = [](wire::PoolType type) {
+        Net n;
+        const int x = n.input(), a = n.conv(x), b = n.relu(a), c = n.pool(b, type), d = n.conv(c);
+        for (const int id : {x, a, b, c, d}) n.quant(id, 0.03f, 0);
+        return Change::count(changeOf("quantize", n.finish({d})).after, " int8 from 0 ");
+    };
+    EXPECT_EQ(marks(wire::PoolType::MAXPOOL), 4u);  // the results of ReLU and pooling, and where they are read
+    EXPECT_EQ(marks(wire::PoolType::AVEPOOL), 2u);
+}
+
 TEST(Passes, AssignStorage) {
     NetBuilder s;
     const int x = s.conv(s.input({1, 4, 6, 6}), 4, 32, 3);
