@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "backends/cpu/kernels/int8/int8_kernels.h"
+#include "backends/cpu/ops/int8.h"
+#include "ops/pooling.h"
 #include "quant_net.h"
 
 namespace mnnc::test {
@@ -36,6 +39,47 @@ TEST(Quantize, CodesOfASumWithReluAreNotNegative) {
         for (const OpRecord& op : result.ops)
             if (op.type == std::string("ConvInt8")) last = op.algorithm;
         EXPECT_EQ(last.find("maddubs") != std::string::npos, relu && bytes) << last;
+    }
+}
+
+// Sums have 32 bits.
+TEST(Quantize, AveragesOfHugeWindowsAreFloat) {
+    for (const bool average : {true, false}) {
+        auto params = std::make_shared<PoolParams>();
+        params->average = average;
+        params->global = true;
+        Operand x, y;
+        y.shape = {1, 1, 1, 1};
+        Command command;
+        command.params = params;
+        command.inputs = {&x};
+        command.outputs = {&y};
+        x.shape = {1, 1, 4095, 4096};
+        EXPECT_TRUE(cpu::quantizesPooling(command));
+        x.shape = {1, 1, 4096, 4096};
+        EXPECT_EQ(cpu::quantizesPooling(command), !average);
+    }
+}
+
+// The limits of a file need not be integers: codes are those inside of them, on every instruction set.
+TEST(Quantize, LimitsBetweenCodes) {
+    class Net : public QuantNet {
+      public:
+        void limit(float min, float max) {
+            net_.extraTensorDescribe.back()->quantInfo->min = min;
+            net_.extraTensorDescribe.back()->quantInfo->max = max;
+        }
+    } n;
+    const int x = n.input(), sum = n.binary(BinaryCode::ADD, x, x);
+    n.quant(x).quant(sum, 0.5f, 0);
+    n.limit(-3.7f, 4.6f);
+    const wire::NetT net = n.finish({sum});
+    for (const std::string& isa : availableIsas()) {
+        SessionConfig config;
+        config.backend.cpuIsa = isa;
+        const std::vector<float> y = runNet(net, config).outputs[0];
+        EXPECT_EQ(*std::min_element(y.begin(), y.end()), -1.5f) << isa;
+        EXPECT_EQ(*std::max_element(y.begin(), y.end()), 2.0f) << isa;
     }
 }
 

@@ -12,7 +12,7 @@ inline TensorQuant quantOf(const Operand& tensor) {
     return tensor.quant.known() ? tensor.quant : TensorQuant{1, 0, -128, 127};
 }
 
-// Create the operators over codes, for commands whose input 0 (in an element-wise chain, one input) is int8.
+// Create the operators over codes. Input 0 is int8; in binary operators and element-wise chains another may be.
 std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command, std::string& reason);
 std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command, std::string& reason);
 // Takes sums, differences and products of equal shapes; sums and products with a float for each channel.

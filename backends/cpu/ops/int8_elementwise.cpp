@@ -14,10 +14,19 @@ namespace mnnc::cpu {
 
 namespace {
 
+// Returns what quantOf() does, but with integers as zero point and limits: kernels need them, files may have others.
+TensorQuant wholeQuantOf(const Operand& tensor) {
+    TensorQuant quant = quantOf(tensor);
+    quant.zero = std::round(quant.zero);
+    quant.min = std::ceil(quant.min);
+    quant.max = std::floor(quant.max);
+    return quant;
+}
+
 class Int8BinaryExecution final : public CommandExecution {
   public:
     Int8BinaryExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {
-        const TensorQuant a = quantOf(in(0)), b = quantOf(in(1)), y = quantOf(out());
+        const TensorQuant a = quantOf(in(0)), b = quantOf(in(1)), y = wholeQuantOf(out());
         const auto& binary = params<BinaryParams>();
         args_.op = binary.code == kBinaryAdd   ? Int8Binary::Add
                    : binary.code == kBinarySub ? Int8Binary::Sub
@@ -53,7 +62,7 @@ class Int8ByChannel final : public CommandExecution {
   public:
     Int8ByChannel(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend), codes_(command.inputs[0]->type == DataType::Int8 ? 0 : 1) {
-        const TensorQuant x = quantOf(in(codes_)), y = quantOf(out());
+        const TensorQuant x = quantOf(in(codes_)), y = wholeQuantOf(out());
         if (const auto* prelu = command.paramsIf<PReluParams>()) slopes_ = &prelu->slopes;
         const auto* binary = command.paramsIf<BinaryParams>();
         product_ = !binary || binary->code == kBinaryMul;

@@ -120,9 +120,23 @@ class Int8Pooling final : public Execution {
 
 }  // namespace
 
+namespace {
+
+// The kernels add the codes of an average in 32 bits.
+bool fitsSums(const Command& pooling) {
+    const auto& params = pooling.paramsAs<PoolParams>();
+    if (!params.average) return true;
+    double taps = 1;
+    for (const PoolAxis& axis : poolWindow(params, pooling.inputs[0]->shape, pooling.name.c_str()).axis)
+        taps *= axis.kernel;
+    return taps < 1 << 24;
+}
+
+}  // namespace
+
 bool quantizesPooling(const Command& command) {
     return command.params && command.outputs.size() == 1 && command.outputs[0]->format != Format::NHWC &&
-           command.outputs[0]->shape.rank() >= 2;
+           command.outputs[0]->shape.rank() >= 2 && fitsSums(command);
 }
 
 std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command, std::string& reason) {
