@@ -64,6 +64,8 @@ class Assignment {
     void addView(const Command& command, const PlannedStorage& planned);
     bool assignTo(Backend& backend, CommandGraph::Id id, std::string& reason, const std::string& whyNot);
     Command withStorage(Backend& backend, CommandGraph::Id id);
+    std::vector<AlgorithmCandidate> candidatesOf(Backend& backend, const Command& command, const Execution& runs,
+                                                 bool isTakenOver) const;
     bool isOpen(const Operand* input) const { return context_.isOpen && context_.isOpen(input); }
 
     StepPlan& plan_;
@@ -121,14 +123,32 @@ Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
     return command;
 }
 
+// An execution that was taken over may be one of a session that runs at present, whose threads are not free: another
+// one of the same kind measures in its place.
+std::vector<AlgorithmCandidate> Assignment::candidatesOf(Backend& backend, const Command& command,
+                                                         const Execution& runs, bool isTakenOver) const {
+    const auto* choice = dynamic_cast<const AlgorithmChoice*>(&runs);
+    if (!choice) return {};
+    std::unique_ptr<Execution> own;
+    std::string reason;
+    if (isTakenOver) {
+        own = backend.create(command, reason);
+        if (!own) return {};
+        own->prepare();
+        choice = dynamic_cast<const AlgorithmChoice*>(own.get());
+    }
+    return choice->candidates(context_.measuresCandidates);
+}
+
 // Appends the command's step on this backend, or gives the reason why it cannot.
 bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& reason, const std::string& whyNot) {
     const bool device = context_.device.get() == &backend;
     const Command& original = plan_.graph.command(id);
     Command command = withStorage(backend, id);
     std::shared_ptr<Execution> execution = context_.takeOver(command, device);
+    const bool isTakenOver = execution != nullptr;
     std::unique_ptr<Execution> fresh;
-    if (!execution) {
+    if (!isTakenOver) {
         fresh = backend.create(command, reason);
         if (!fresh) return false;
         try {
@@ -150,9 +170,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     call.record = {command.name, typeName(command),     nameOf(backend, command), runs.algorithm(),
                    whyNot,       plan_.graph.flops(id), isHostShape(command)};
     call.record.node = command.node;
-    if (context_.recordsCandidates)
-        if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(&runs))
-            call.record.candidates = choice->candidates(context_.measuresCandidates);
+    if (context_.recordsCandidates) call.record.candidates = candidatesOf(backend, command, runs, isTakenOver);
     call.inputs = command.inputs;
     for (size_t i = 0; i < call.inputs.size(); ++i)
         if (isOpen(original.inputs[i])) call.inputs[i] = original.inputs[i];
