@@ -24,6 +24,7 @@ TEST(DynamicQuant, TheRangeIncludesZero) {
     EXPECT_EQ(stepOf({-255, -3}), (std::vector<float>{1, 127}));
     EXPECT_EQ(stepOf({-1, 254}), (std::vector<float>{1, -127}));
     EXPECT_EQ(stepOf({0, 0}), (std::vector<float>{1, -128}));
+    EXPECT_EQ(stepOf({0, 1e-44f}), (std::vector<float>{1, -128}));  // a 255th of it is 0
     EXPECT_EQ(stepOf({}), (std::vector<float>{1, -128}));
 }
 

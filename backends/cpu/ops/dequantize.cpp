@@ -67,8 +67,7 @@ inline float nearestEven(float value) {
     return (value + kWhole) - kWhole;
 }
 
-// The range always includes 0, as in DynamicQuantizeLinear of ONNX. Where its codes are 0 to 255, this operator's are
-// 128 less.
+// The range always includes 0, as in ONNX's DynamicQuantizeLinear. The codes there are 0 to 255; here 128 less.
 class DynamicQuant final : public Execution {
   public:
     explicit DynamicQuant(const Command& command) : command_(command) {}
@@ -77,8 +76,9 @@ class DynamicQuant final : public Execution {
         const int64_t count = command_.inputs[0]->elements();
         const float* x = frame.data<const float>(*command_.inputs[0]);
         const Range range = rangeOf(x, count, frame.pool());
-        const float width = range.high - range.low;
-        const float scale = width > 0 && std::isfinite(width) ? width / 255 : 1;
+        // The quotient of a small range may be flushed to 0: then all values have the code of 0.
+        const float step = (range.high - range.low) / 255;
+        const float scale = step > 0 && std::isfinite(step) ? step : 1;
         const float zero = std::clamp(nearestEven(std::max(-range.low / scale, 0.0f)), 0.0f, 255.0f) - 128;
         *frame.data<float>(*command_.outputs[1]) = scale;
         *frame.data<float>(*command_.outputs[2]) = zero;
