@@ -202,7 +202,8 @@ Target targetOf(const ShapeContext& context) {
     else
         applyFields(params, t, name);
     for (int i = 0; i < rank; ++i) {
-        // At most 2^30, so that index arithmetic in 32 bits is safe; an empty axis stays empty.
+        // At most 2^30 each, so that index arithmetic in 32 bits is safe; resizeLeading() checks the products. An empty
+        // axis stays empty.
         const bool emptyAxis = t.in[i] == 0 && t.out[i] == 0;
         if (!emptyAxis && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
             fail(Status::ComputeSizeError, "%s: an input %s cannot be resized to %s", name, t.in.text().c_str(),
@@ -240,6 +241,9 @@ Tensor* resizeLeading(const OpContext& context, Tensor* x, int axis, int64_t ext
     Shape out = in;
     out[axis] = extent;
     const int64_t outer = in.elements(0, axis), inner = in.elements(axis + 1, in.rank());
+    if (inner > 1 << 30)
+        fail(Status::ComputeSizeError, "%s: resizing axis %d of %s is not implemented", context.name(), axis,
+             in.text().c_str());
     auto plan = std::make_shared<InterpCommand>();
     plan->type = type;
     plan->axis[1] = map;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "index_cases.h"
 #include "op_harness.h"
 
 namespace mnnc::test {
@@ -109,6 +110,18 @@ TEST(Interp, BatchAndChannels) {
     const Value y = resize(p, {iota({1, 2, 1, 2}), {{4}, {}, Format::NCHW, {2, 4, 1, 2}}});
     EXPECT_EQ(y.shape, (Shape{2, 4, 1, 2}));
     EXPECT_EQ(y.data, (std::vector<float>{1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4}));
+}
+
+// The extents behind the axis become one width.
+TEST(Interp, AnAxisOfVeryLongRowsIsRefused) {
+    IndexNet n;
+    const int x = n.input({2, 1, 50000, 40000});
+    wire::InterpT table;
+    table.resizeType = 1;
+    table.ctm = wire::CoordinateTransformationMode::Asymmetric;
+    const wire::NetT net =
+        n.finish({n.indexed(wire::OpType::Interp, {x, n.constant({4}, Ints{1, 1, 8, 8})}, std::move(table))});
+    expectFailure(Status::ComputeSizeError, "resizing axis 0", [&] { Session(open(net), {}); });
 }
 
 TEST(Interp, CubicCoefficient) {
