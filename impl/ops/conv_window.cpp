@@ -174,8 +174,11 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
         rows.begin = pads[0];
         columns.begin = pads[1];
     }
-    w.padTop = requireInt(beginPad(rows, w.oh, transposed, params.padMode), "top padding", name);
-    w.padLeft = requireInt(beginPad(columns, w.ow, transposed, params.padMode), "left padding", name);
+    w.padTop = beginPad(rows, w.oh, transposed, params.padMode);
+    w.padLeft = beginPad(columns, w.ow, transposed, params.padMode);
+    if (std::max(w.padTop, w.padLeft) > kMaxPad)  // with SAME, strides and a stated output size decide
+        fail(Status::ComputeSizeError, "%s: the output would have a padding of %lld x %lld", name, asLong(w.padTop),
+             asLong(w.padLeft));
     return w;
 }
 

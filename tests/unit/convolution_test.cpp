@@ -97,6 +97,14 @@ TEST(Deconvolution, Windows) {
     const std::vector<float> same = {1, 2, 3, 0, 4, 5, 6, 0, 7, 8, 9, 0, 0, 0, 0, 0};
     expectValues(run(kernel(3, 2, ConvPad::Same)), same);
     expectValues(run(kernel(3, 2, ConvPad::Same), {1, 3, 3, 1}), {5, 6, 0, 8, 9, 0, 0, 0, 0});
+    const auto tall = [&](int rows) {
+        ConvParams p = kernel(1, 1 << 20, ConvPad::Same);
+        p.hasOutputShape = true;
+        return convolve(p, {iota({1, 1, rows, 1}), ones({1, 1, 1, 1}), {{4}, {}, Format::NCHW, {1, 1000, 1, 1}}},
+                        OpType::Deconvolution);
+    };
+    EXPECT_EQ(tall(2).shape, (Shape{1, 1, 1000, 1}));
+    EXPECT_THROW(tall(4097), Error);  // half of the rows between its inputs would be padding
     const Value large = run(kernel(3, 2, ConvPad::Same), {1, 6, 6, 1});
     EXPECT_EQ(large.shape, (Shape{1, 1, 6, 6}));
     EXPECT_EQ(large.data[0], 1);
