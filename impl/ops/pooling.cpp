@@ -73,6 +73,8 @@ ParamsPtr parsePooling3d(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "%s: the pooling parameters are missing", name);
     auto p = std::make_shared<PoolParams>();
     requireRange(static_cast<int>(table->type()), 0, 1, "the pooling type", name);
+    if (context.node.outputs.size() > 1)
+        fail(Status::NotSupported, "%s: a 3-D pooling with a second output is not implemented", name);
     p->average = table->type() == wire::PoolType::AVEPOOL;
     p->global = table->isGlobal();
     p->spatial3d = true;

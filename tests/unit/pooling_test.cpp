@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "model_builder.h"
 #include "op_harness.h"
 
 namespace mnnc::test {
@@ -139,6 +140,22 @@ TEST(Pooling3d, NoAxisCountsPadding) {
     p.stride = {2, 2, 2};
     p.pad = {0, 0, 0};
     expectValues(pool(p, iota({2, 1, 2, 2, 2}), OpType::Pooling3D)[0], {8, 16});
+}
+
+// Its average would not be written, and maxima of different planes would have equal indices.
+TEST(Pooling3d, ASecondOutputIsRefused) {
+    for (const auto type : {wire::PoolType::AVEPOOL, wire::PoolType::MAXPOOL}) {
+        const Table table = [=](flatbuffers::FlatBufferBuilder& b) {
+            wire::Pool3DT pool;
+            pool.type = type;
+            pool.isGlobal = true;
+            return asParameter(wire::CreatePool3D(b, &pool));
+        };
+        EXPECT_EQ(OpRun(OpType::Pooling3D, table)({iota({1, 1, 1, 1, 2})}).size(), 1u);
+        expectFailure(Status::NotSupported, "a second output", [&] {
+            OpRun(OpType::Pooling3D, table)({iota({1, 1, 1, 1, 2})}, 2);
+        });
+    }
 }
 
 Table poolTable(wire::PoolType type, int stride) {
