@@ -47,6 +47,9 @@ TEST(Search, PackedFormOfImages) {
     const Value at = run(OpType::ArgMax, list(2, 1), {x});
     EXPECT_EQ(at.shape.text(), "2x2x2x1");
     EXPECT_EQ(at.data, (std::vector<float>{1, 2, 5, 3, 2, 0, 4, -1}));
+    Value equal = floats({1, 1, 2, 4}, std::vector<float>(8, 3.0f));
+    equal.format = Format::NC4HW4;
+    EXPECT_EQ(run(OpType::ArgMax, list(5, 0), {equal}).data, (std::vector<float>{0, 1, 2, 3, 4}));
     EXPECT_THROW(run(OpType::ArgMax, list(5, 0), {x}), Error);
 }
 

@@ -61,8 +61,10 @@ class TopListExecution final : public CommandExecution {
                 for (int64_t k = 0; k < p.extent; ++k)
                     if (!p.useThreshold || values[k * p.inner] >= p.threshold) order[found++] = static_cast<int32_t>(k);
                 const int64_t top = std::min(p.top, found);
-                std::partial_sort(order, order + top, order + found,
-                                  [&](int32_t a, int32_t b) { return values[a * p.inner] > values[b * p.inner]; });
+                std::partial_sort(order, order + top, order + found, [&](int32_t a, int32_t b) {
+                    const float x = values[a * p.inner], y = values[b * p.inner];
+                    return x == y ? a < b : x > y;
+                });
                 for (int64_t k = 0; k < p.top; ++k) {
                     output[k * p.inner] = k < top ? static_cast<float>(order[k]) : 0;
                     if (p.values) output[(p.top + k) * p.inner] = k < top ? values[order[k] * p.inner] : 0;
