@@ -40,16 +40,17 @@ class NmsRows final : public CommandExecution {
     using CommandExecution::CommandExecution;
     void run(const Frame& frame) const override {
         const auto* kept = inData<int32_t>(frame, 0);
+        const auto* const lastKept = kept + in(0).elements();  // a callback may have skipped the search
         const auto* const counts = inData<int32_t>(frame, 1);
         auto* output = outData<int32_t>(frame);
         if (in(1).shape.rank() == 1) {
-            std::copy_n(kept, out().elements(), output);
+            std::copy_n(kept, std::min(in(0).elements(), out().elements()), output);
             return;
         }
         const int64_t classes = in(1).shape[1];
         auto* const end = output + out().elements();
         for (int64_t group = 0; group < in(1).elements(); ++group)
-            for (int32_t i = 0; i < counts[group] && end - output >= 3; ++i) {
+            for (int32_t i = 0; i < counts[group] && end - output >= 3 && kept < lastKept; ++i) {
                 *output++ = static_cast<int32_t>(group / classes);
                 *output++ = static_cast<int32_t>(group % classes);
                 *output++ = *kept++;
