@@ -194,10 +194,11 @@ class Chain final : public Execution {
 std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto isCodes = [](const Operand* tensor) { return tensor->type == DataType::Int8; };
     const auto codes = std::find_if(command.inputs.begin(), command.inputs.end(), isCodes);
-    const bool numbers = std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Operand* tensor) {
+    const auto isUsable = [&](const Operand* tensor) {
         return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
-    });
-    if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) || !numbers)
+    };
+    if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) ||
+        !std::all_of(command.inputs.begin(), command.inputs.end(), isUsable))
         return refuse(reason,
                       format("op '%s' needs one int8 input, known numbers as its other inputs and one int8 output",
                              command.name.c_str()));

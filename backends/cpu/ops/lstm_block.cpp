@@ -47,7 +47,7 @@ class LstmBlock final : public CommandExecution {
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             LstmBlockRow row{};
             const int64_t place = int64_t{b} * hidden_ + from;
-            for (int64_t gate = 0; gate < 4; ++gate) row.sums[gate] = sums + (4 * b + gate) * hidden_ + from;
+            for (int64_t gate = 0; gate < 4; ++gate) row.sums[gate] = sums + (int64_t{4} * b + gate) * hidden_ + from;
             row.state = inData<float>(frame, 1) + place;
             for (size_t k = 0; p.peephole && k < 3; ++k) row.peephole[k] = inData<float>(frame, 4 + k) + from;
             row.forgetBias = p.forgetBias;

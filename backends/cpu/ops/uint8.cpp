@@ -15,21 +15,9 @@ namespace mnnc::cpu {
 
 namespace {
 
-// The base of executions over codes that use several threads.
-class CodeExecution : public CommandExecution {
+class CodePool final : public CommandExecution {
   public:
-    CodeExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
-
-  protected:
-    ThreadPool& pool() const { return backend_.planningPool(); }
-
-  private:
-    CpuBackend& backend_;
-};
-
-class CodePool final : public CodeExecution {
-  public:
-    using CodeExecution::CodeExecution;
+    using CommandExecution::CommandExecution;
 
     void prepare() override {
         const PoolWindow w = poolWindow(params<CodePoolParams>().window, in(0).shape, command().name.c_str());
@@ -68,9 +56,9 @@ class CodePool final : public CodeExecution {
     PoolAxis y_, x_;
 };
 
-class CodeAdd final : public CodeExecution {
+class CodeAdd final : public CommandExecution {
   public:
-    using CodeExecution::CodeExecution;
+    using CommandExecution::CommandExecution;
 
     void run(const Frame& frame) const override {
         const auto& p = params<CodeAddParams>();
@@ -87,9 +75,9 @@ class CodeAdd final : public CodeExecution {
     }
 };
 
-class CodeTable final : public CodeExecution {
+class CodeTable final : public CommandExecution {
   public:
-    using CodeExecution::CodeExecution;
+    using CommandExecution::CommandExecution;
 
     void run(const Frame& frame) const override {
         const auto& results = params<CodeTableParams>().results;
@@ -100,9 +88,9 @@ class CodeTable final : public CodeExecution {
 };
 
 // Computes over the channels of a picture, else over the last axis. The result's scale is 1/256.
-class CodeSoftmax final : public CodeExecution {
+class CodeSoftmax final : public CommandExecution {
   public:
-    using CodeExecution::CodeExecution;
+    using CommandExecution::CommandExecution;
 
     void run(const Frame& frame) const override {
         const Shape& shape = in(0).shape;
@@ -127,21 +115,16 @@ class CodeSoftmax final : public CodeExecution {
     }
 };
 
-template <typename E>
-std::unique_ptr<Execution> createCode(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<E>(backend, command);
-}
-
 }  // namespace
 
 constexpr CpuOp kUint8Cpu[] = {
     {OpType::TfQuantizedConv2D, nullptr, createUint8Convolution},
     {OpType::QuantizedDepthwiseConv2D, nullptr, createUint8Convolution},
-    {OpType::QuantizedAvgPool, nullptr, createCode<CodePool>},
-    {OpType::QuantizedMaxPool, nullptr, createCode<CodePool>},
-    {OpType::QuantizedAdd, nullptr, createCode<CodeAdd>},
-    {OpType::QuantizedLogistic, nullptr, createCode<CodeTable>},
-    {OpType::QuantizedSoftmax, nullptr, createCode<CodeSoftmax>},
+    {OpType::QuantizedAvgPool, nullptr, makeExecution<CodePool>},
+    {OpType::QuantizedMaxPool, nullptr, makeExecution<CodePool>},
+    {OpType::QuantizedAdd, nullptr, makeExecution<CodeAdd>},
+    {OpType::QuantizedLogistic, nullptr, makeExecution<CodeTable>},
+    {OpType::QuantizedSoftmax, nullptr, makeExecution<CodeSoftmax>},
 };
 extern constinit const CpuFamily uint8Cpu = kUint8Cpu;
 
