@@ -1,4 +1,4 @@
-// Walks a float tensor in pieces that share their channel, in any storage: for PReLU, Scale, InstanceNorm.
+// Walks a float tensor in pieces that share their channel, in any storage: for PReLU and Scale.
 #pragma once
 #include "backends/cpu/ops/split.h"
 #include "ops/channel_axis.h"

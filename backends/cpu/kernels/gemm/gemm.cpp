@@ -63,7 +63,7 @@ void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t l
             for (int i = first; i < end; ++i) {
                 const bool pair = slices == 1 && i + 1 < end && takesPair(g, panelAt(i), panelAt(i + 1));
                 const int panel = pair ? std::min(panelAt(i), panelAt(i + 1)) : panelAt(i);
-                const float* next = nullptr;  // with a single slice: the next panel, which lies behind this one
+                const float* next = nullptr;  // null: the panel behind this one is prefetched
                 if (slices > 1 && (i + 1 < end || k1 < g.K))
                     next = i + 1 < end ? packedPanel<float>(g, packed, panelAt(i + 1), k0)
                                        : packedPanel<float>(g, packed, panelAt(first), k1);
