@@ -67,6 +67,7 @@ TEST(CpuCosts, WrongTextsNameTheLine) {
     EXPECT_NE(refusal(begin + "speed 3\n").find("'speed'"), std::string::npos);
     for (const char* value : {"", "-1", "0", "nan", "inf", "1e9", "3 4", "3,5", "three"})
         EXPECT_NE(refusal(begin + "copy " + value + "\n").find("line 3"), std::string::npos) << value;
+    EXPECT_LT(refusal(begin + "copy " + std::string(100000, '7') + "\n").size(), 300u);
     EXPECT_NE(refusal(std::string(2 << 20, '#')).find("bytes"), std::string::npos);
 }
 

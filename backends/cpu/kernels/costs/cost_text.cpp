@@ -86,8 +86,8 @@ double valueOf(const Field& field, const std::string& word, int line) {
     const char* const end = word.data() + word.size();
     const auto read = std::from_chars(word.data(), end, value);
     if (read.ec != std::errc() || read.ptr != end || !(value >= field.min && value <= field.max))
-        fail(Status::InvalidValue, "line %d of the CPU's costs: %s is '%s', it goes from %g to %g", line, field.name,
-             word.c_str(), field.min, field.max);
+        fail(Status::InvalidValue, "line %d of the CPU's costs: %s is '%.*s', it goes from %g to %g", line, field.name,
+             static_cast<int>(std::min<size_t>(word.size(), 80)), word.c_str(), field.min, field.max);
     return value;
 }
 
