@@ -304,6 +304,19 @@ TEST(Elementwise, BinaryOperandsAndTails) {
     }
 }
 
+// A scalar exponent has formulas of its own, and the results of others.
+TEST(Elementwise, SquareRootsArePowers) {
+    const float x[] = {4, 0.0f, -0.0f, INFINITY, -INFINITY, NAN, -1}, half = 0.5f;
+    constexpr size_t kCount = std::size(x);
+    float y[kCount];
+    binaryScalarFloat(6)(x, Elements::Each, &half, Elements::One, y, kCount, 4);
+    for (size_t i = 0; i < kCount; ++i) {
+        const float want = std::pow(x[i], half);
+        EXPECT_TRUE(std::isnan(want) ? std::isnan(y[i]) : y[i] == want && std::signbit(y[i]) == std::signbit(want))
+            << x[i] << ": " << y[i];
+    }
+}
+
 TEST(Elementwise, IntegerSignRules) {
     // (-7,3) (-7,-3) (7,3) (7,-3): FLOORDIV, FLOORMOD, MOD, REALDIV.
     const int32_t a[] = {-7, -7, 7, 7, 5, INT32_MIN}, b[] = {3, -3, 3, -3, 0, -1};

@@ -9,8 +9,8 @@
 namespace mnnc {
 namespace {
 
-// Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011), in single precision. Both ends give +FLT_MAX,
-// as in the reference.
+// Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011), in single precision. Both -1 and 1 give
+// +FLT_MAX, as in the reference.
 float erfinv(float x) {
     if (std::fabs(x) == 1.0f) return FLT_MAX;
     float w = -std::log((1.0f - x) * (1.0f + x));
@@ -40,23 +40,8 @@ float erfinv(float x) {
     }
     return p * x;
 }
-float sinF(float x) {
-    return std::sin(x);
-}
-float cosF(float x) {
-    return std::cos(x);
-}
 float tanF(float x) {
     return std::tan(x);
-}
-float asinF(float x) {
-    return std::asin(x);
-}
-float acosF(float x) {
-    return std::acos(x);
-}
-float atanF(float x) {
-    return std::atan(x);
 }
 float acoshF(float x) {
     return std::acosh(x);
@@ -121,7 +106,8 @@ void powFloat(const void* a, Elements aMode, const void* b, Elements bMode, void
             return;
         }
         if (p == 0.5f) {
-            for (size_t i = 0; i < n; ++i) out[i] = std::sqrt(x[i]);
+            // As in pow, -0 gives 0, and -infinity gives infinity.
+            for (size_t i = 0; i < n; ++i) out[i] = x[i] == -INFINITY ? INFINITY : std::sqrt(x[i] + 0.0f);
             return;
         }
         if (p == -1.0f) {
@@ -136,10 +122,8 @@ void powFloat(const void* a, Elements aMode, const void* b, Elements bMode, void
 
 UnaryFn unaryScalarFloat(int code) noexcept {
     static constexpr Coded<UnaryFn> kFunctions[] = {
-        {9, mapScalar<sinF>},    {10, mapScalar<cosF>},   {11, mapScalar<tanF>},   {12, mapScalar<asinF>},
-        {13, mapScalar<acosF>},  {14, mapScalar<atanF>},  {18, mapScalar<acoshF>}, {19, mapScalar<sinhF>},
-        {20, mapScalar<asinhF>}, {21, mapScalar<atanhF>}, {24, mapScalar<coshF>},  {26, mapScalar<erfcF>},
-        {27, mapScalar<erfinv>}};
+        {11, mapScalar<tanF>},   {18, mapScalar<acoshF>}, {19, mapScalar<sinhF>}, {20, mapScalar<asinhF>},
+        {21, mapScalar<atanhF>}, {24, mapScalar<coshF>},  {26, mapScalar<erfcF>}, {27, mapScalar<erfinv>}};
     return withCode(kFunctions, code);
 }
 
