@@ -176,6 +176,9 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradFo
     c.chunkTiles = all;
     if (winogradTaps(k, s, options, form) == WinogradTaps::InPanels) return c;
     c.chunks = winogradChunkCount(k, s, form);
+    // Quantised weights of a single chunk are expanded in slices of channels. So that sums do not depend on the number
+    // of threads, it does not decide whether there are slices.
+    if (options.quantization.bits && c.chunks == 1) return c;
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
         const int wanted = c.chunks * taskCount(c.chunks, all, options.threads);
         const int even = ceilDiv(c.chunks, options.threads) * options.threads;
@@ -188,7 +191,7 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, WinogradFo
             c.chunks = even;
     }
     c.chunkTiles = ceilDiv(all, c.chunks);
-    c.byRows = options.byRows && s.batch == 1 && c.tilesW <= 2 * c.chunkTiles;
+    c.byRows = options.byRows && s.batch == 1 && c.tiles > c.tilesW && c.tilesW <= 2 * c.chunkTiles;
     if (c.byRows) {
         // Chunks are whole rows of tiles: at each end of a chunk, rows of the input are computed twice.
         c.step = c.tilesW;
