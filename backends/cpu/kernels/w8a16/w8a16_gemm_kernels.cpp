@@ -122,10 +122,7 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             float* to = sums + (r * NB + n) * P;
-            V last = hn::Mul(hn::ConvertTo(d, acc[r][n]), scale);
-            // Without this, the compiler would fuse the product with the sum in some tiles, and results would depend on
-            // the number of threads.
-            asm("" : "+v"(last.raw));
+            const V last = hn::Mul(hn::ConvertTo(d, acc[r][n]), scale);
             hn::Store(many ? hn::Add(last, hn::Load(d, to)) : last, d, to);
         }
     }

@@ -211,8 +211,7 @@ HWY_INLINE void scaleSums(const StepSums<NB>& step, int rows, ptrdiff_t blocks, 
                 _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_slli_epi32(_mm512_load_si512(step.upper[n].sums[r]), 8),
                                                     _mm512_load_si512(step.lower[n].sums[r])));
             if constexpr (Last) {
-                __m512 product = _mm512_mul_ps(x, factor);
-                asm("" : "+v"(product));  // the panel kernels do not fuse it with the sum either
+                const __m512 product = _mm512_mul_ps(x, factor);
                 _mm512_store_ps(to, adds ? _mm512_add_ps(product, _mm512_load_ps(to)) : product);
             } else {
                 __m512 sum = _mm512_fmadd_ps(x, factor, adds ? _mm512_load_ps(to) : _mm512_setzero_ps());
