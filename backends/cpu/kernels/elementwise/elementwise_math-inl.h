@@ -272,12 +272,14 @@ HWY_INLINE V vsigmoid(V x) {
     const V held = limit::Min(k(87.3f), limit::Max(k(-87.3f), x));
     return vreciprocal(hn::Add(k(1), expNormal<-1>(held)));
 }
+// The sigmoid is never 0, so x is held where the product is negligible.
 HWY_INLINE V vsilu(V x) {
+    const V above = limit::Max(k(-87.3f), x);
+    const V divisor = hn::Add(k(1), expNormal<-1>(limit::Min(k(87.3f), above)));
 #if HWY_TARGET == HWY_AVX2
-    const V held = limit::Min(k(87.3f), limit::Max(k(-87.3f), x));
-    return hn::Div(x, hn::Add(k(1), expNormal<-1>(held)));
+    return hn::Div(above, divisor);
 #else
-    return hn::Mul(x, vsigmoid(x));
+    return hn::Mul(above, vreciprocal(divisor));
 #endif
 }
 
