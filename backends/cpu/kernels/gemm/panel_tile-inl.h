@@ -146,8 +146,8 @@ HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const floa
     }
 }
 
-// Adds the residual to `count` contiguous rows of t.nb vectors, activates them together, so that an activation sets its
-// constants up only once, and stores them.
+// Adds the residual to `count` contiguous rows of t.nb vectors, the width of the tile, activates them together, so that
+// an activation sets its constants up only once, and stores them.
 template <typename Args>
 HWY_NOINLINE void finishActivated(const Args& t, float* rows, int count, float* dst, const float* residual) {
     const D d;

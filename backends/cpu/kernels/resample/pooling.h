@@ -1,5 +1,5 @@
 // Pooling over one channel block of the packed layout: [depth][height][width][P], one vector per position. Every output
-// is summed in one fixed order, long windows in blocks, for any number of threads.
+// is summed in one fixed order for any number of threads; long rows of a window are summed in blocks.
 #pragma once
 #include <cstdint>
 

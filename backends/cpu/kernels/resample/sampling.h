@@ -26,7 +26,7 @@ struct GridTaps {
     float weight[kGridTaps][kGridOutputs];
 };
 
-// dst[b] = initial + sum of weight * src[b][index] over the blocks of channels b of one output, or their maximum.
+// For each block of channels b of one output: dst[b] = initial + sum of weight * src[b][index], or the maximum of all.
 struct TapSum {
     const float* src;
     int64_t srcBlock;  // floats from one block of channels to the next
