@@ -46,8 +46,8 @@ Samples samplesOf(float start, float extent, uint output_, uint outputs, int pix
     s.origin = origin;
     s.size = size;
     s.count = wanted;
-    if (wanted <= 1024.0) {
-        s.end = uint(wanted);
+    if (push.samples > 0) {
+        s.end = push.samples;
         return s;
     }
     // In such a large region, neighbouring floats at its edge lie further apart than the picture: no sample is inside.

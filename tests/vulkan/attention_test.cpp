@@ -58,6 +58,10 @@ TEST(Attention, Sizes) {
     expectSameAsCpu(attention(kOdd, 0.7f), 1e-5, 5e-3);
 }
 
+TEST(Attention, ManyKeys) {
+    expectSameAsCpuOrRefused(attention({1, 2, 4096, 1, 1, 512, 16}), "rounds", 1e-4);
+}
+
 TEST(Attention, PackedOutput) {
     OpCase c = attention(kOdd);
     c.outputs[0].shape = {2 * 37, 6 * 12, 1, 1};

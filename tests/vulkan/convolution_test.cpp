@@ -119,6 +119,11 @@ TEST(Convolution, DepthwiseRows) {
     });
 }
 
+TEST(Convolution, ManyChannelsOfTensorWeights) {
+    expectSameAsCpuOrRefused(makeCase({.input = {1, 2048, 4, 4}, .oc = 8, .kh = 3, .kw = 3, .tensors = true}),
+                             "73764 rounds", 1e-4);
+}
+
 TEST(Convolution, TensorWeights) {
     check({
         {.input = {2, 6, 7, 5}, .oc = 9, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .relu = true, .tensors = true},

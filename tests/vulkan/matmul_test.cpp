@@ -9,7 +9,7 @@ namespace mnnc::vulkan::test {
 
 namespace {
 
-void check(const Shape& a, const Shape& b, bool transposeA = false, bool transposeB = false, bool bias = false) {
+OpCase product(const Shape& a, const Shape& b, bool transposeA = false, bool transposeB = false, bool bias = false) {
     auto params = std::make_shared<MatMulParams>();
     params->transposeA = transposeA;
     params->transposeB = transposeB;
@@ -21,7 +21,11 @@ void check(const Shape& a, const Shape& b, bool transposeA = false, bool transpo
     if (bias) c.inputs.push_back(randomValue({sizes.h}, 3));
     c.outputs.resize(1);
     c.outputs[0].shape = sizes.output;
-    expectSameAsCpu(c, 1e-5);
+    return c;
+}
+
+void check(const Shape& a, const Shape& b, bool transposeA = false, bool transposeB = false, bool bias = false) {
+    expectSameAsCpu(product(a, b, transposeA, transposeB, bias), 1e-5);
 }
 
 void overTransposes(int64_t e, int64_t l, int64_t h, bool bias) {
@@ -47,6 +51,10 @@ TEST(MatMul, SizesAndTransposes) {
 TEST(MatMul, ManyLargeTiles) {
     check({4, 521, 19}, {4, 19, 530}, false, false, true);
     check({4, 20, 521}, {4, 516, 20}, true, true);
+}
+
+TEST(MatMul, LongRows) {
+    expectSameAsCpuOrRefused(product({3, 200000}, {200000, 3}), "300000 rounds", 1e-4);
 }
 
 TEST(MatMul, Vectors) {

@@ -18,7 +18,7 @@ PoolParams plane(bool average, int kernel, int stride, int pad) {
     return p;
 }
 
-void check(const PoolParams& params, const Shape& shape, bool packed = true, bool indices = false) {
+OpCase pooling(const PoolParams& params, const Shape& shape, bool packed, bool indices) {
     OpCase c;
     c.type = params.spatial3d ? OpType::Pooling3D : OpType::Pooling;
     c.params = std::make_shared<PoolParams>(params);
@@ -30,7 +30,11 @@ void check(const PoolParams& params, const Shape& shape, bool packed = true, boo
     c.outputs.resize(indices ? 2 : 1);
     for (Value& output : c.outputs) output.shape = out;
     if (indices) c.outputs[1].isInt = true;
-    expectSameAsCpu(c, 1e-6, 2e-3);
+    return c;
+}
+
+void check(const PoolParams& params, const Shape& shape, bool packed = true, bool indices = false) {
+    expectSameAsCpu(pooling(params, shape, packed, indices), 1e-6, 2e-3);
 }
 
 }  // namespace
@@ -104,6 +108,11 @@ TEST(Pooling, IndicesOfMaxima) {
     PoolParams p = plane(false, 2, 2, 0);
     p.pads = {4, 5, 6, 5};
     check(p, {1, 5, 3, 4}, true, true);
+}
+
+TEST(Pooling, LargeWindows) {
+    const OpCase large = pooling(plane(true, 300, 300, 0), {1, 1, 600, 600}, true, false);
+    expectSameAsCpuOrRefused(large, "90301 rounds", 1e-5);
 }
 
 TEST(Pooling, ThreeAxes) {

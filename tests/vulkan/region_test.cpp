@@ -92,6 +92,18 @@ TEST(RoiAlign, Refused) {
     expectRefused(align(randomValue({1, 3, 6, 7}, 1), boxes(0, true, 1), p, true), "empty");
 }
 
+// The samples of an output are at most about as many as the pixels, however large its region is.
+TEST(RoiAlign, ManySamples) {
+    RoiParams p;
+    p.height = p.width = 1;
+    p.samples = 0;
+    Value whole;
+    whole.shape = {3, 4};
+    whole.floats = {0, 0, 511, 511, -400, -300, 600, 700, 10, 20, 230, 240};
+    expectSameAsCpuOrRefused(align(randomValue({1, 1, 512, 512}, 1), whole, p, true), "rounds", 1e-4);
+    expectSameAsCpu(align(randomValue({1, 1, 100, 100}, 1), whole, p, true), 1e-4, 5e-3);
+}
+
 // A region in a picture outside of the batch ends the run with the CPU's sentence, and the next run is right.
 TEST(RoiAlign, PicturesOutside) {
     using namespace mnnc::test;

@@ -131,4 +131,13 @@ TEST(Scatter, Refused) {
     expectRefused(scatterNd({5, 4}, 1, 0, false, true, Scatter::Add), "not empty");
 }
 
+// A software driver would leave out the updates of a place behind a number of them.
+TEST(Scatter, ManyUpdatesOfAPlace) {
+    expectSameAsCpuOrRefused(scatterElements({10}, {70000}, 0, true, Scatter::Add), "70000 rounds", 0);
+    OpCase c = scatterElements({10}, {70000}, 0, true, Scatter::Add);
+    std::fill(c.inputs[1].ints.begin(), c.inputs[1].ints.end(), 3);
+    expectSameAsCpuOrRefused(c, "70000 rounds", 0);
+    expectRefused(scatterElements({10}, {(1 << 21) + 1}, 0, true, Scatter::Add), "2097152 rows");
+}
+
 }  // namespace mnnc::vulkan::test

@@ -113,4 +113,10 @@ TEST(TopK, ListsThatStayOnTheCpu) {
     expectRefused(top(true, randomValue({3, 70}, 6), 1, 0), "at least one");
 }
 
+TEST(TopK, RowsOfMillions) {
+    Value input = randomValue({1, 2000000}, 6);
+    for (float& x : input.floats) x = std::round(x);
+    expectSameAsCpuOrRefused(top(true, input, 1, 90), "rounds", 0);
+}
+
 }  // namespace mnnc::vulkan::test

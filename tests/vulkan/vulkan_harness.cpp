@@ -12,6 +12,7 @@
 
 #include "backend/registry.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/vulkan/device/device.h"
 #include "base/aligned.h"
 #include "base/half.h"
 #include "plan/passes.h"
@@ -378,6 +379,13 @@ void expectRefused(const OpCase& c, const char* text) {
     } catch (const Error& error) {
         ADD_FAILURE() << error.message();
     }
+}
+
+void expectSameAsCpuOrRefused(const OpCase& c, const char* text, double tolerance) {
+    if (Device::get("", true)->info().type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+        expectRefused(c, text);
+    else
+        expectSameAsCpu(c, tolerance, -1);
 }
 
 uint64_t messagesDuring(const std::function<void()>& body) {

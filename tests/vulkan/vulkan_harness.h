@@ -49,6 +49,9 @@ int64_t deviceWeightBytes(const OpCase& c);
 // Expects the device to refuse the command with a reason that contains `text` (and the CPU to run it).
 void expectRefused(const OpCase& c, const char* text);
 
+// For commands whose loops are too long for software drivers: expects such a device to refuse, others to compute.
+void expectSameAsCpuOrRefused(const OpCase& c, const char* text, double tolerance);
+
 // For calls to which the validation layer must object: its messages during `body` are returned and do not fail the
 // test.
 uint64_t messagesDuring(const std::function<void()>& body);

@@ -113,10 +113,18 @@ class Attention final : public VulkanExecution {
 bool supportsAttention(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (command.paramsIf<KeptAttentionForm>()) return supportsKeptAttention(backend, command, reason);
     const Limits& limits = backend.limits();
-    if (limits.storageBuffers < kFixedBuffers + stepBuffers(command.paramsAs<AttentionForm>()) ||
-        limits.groupInvocations < kLocal || limits.sharedMemory < kTileBytes)
+    const auto& form = command.paramsAs<AttentionForm>();
+    if (limits.storageBuffers < kFixedBuffers + stepBuffers(form) || limits.groupInvocations < kLocal ||
+        limits.sharedMemory < kTileBytes)
         return refuse(reason, "the device has too few buffers, invocations or bytes of shared memory for the kernel");
-    return supportsFloat(backend, command, reason);
+    const auto steps = static_cast<int64_t>(form.steps.size());
+    const int64_t words = int64_t{form.heads} * (5 + steps) + steps * (kStepWords + int64_t{form.keys});
+    if (words * 4 > limits.storageRange) return refuse(reason, "its table exceeds what the device binds at once");
+    // For a tile of keys, each chunk of the depth takes 16 rounds for products and up to 17 to fetch operands; each key
+    // takes three for the values.
+    const int64_t ofTile = 3 * kTile + 1 + ceilDiv(int64_t{form.depth}, int64_t{16}) * 33;
+    return fewRounds(backend, ceilDiv(int64_t{form.keys}, int64_t{kTile}) * ofTile, reason) &&
+           supportsFloat(backend, command, reason);
 }
 
 std::unique_ptr<Execution> createAttention(VulkanBackend& backend, const Command& command) {

@@ -24,4 +24,16 @@ inline bool supportsFloat(const VulkanBackend&, const Command& command, std::str
     return noEmptyInput(command, reason);
 }
 
+// The limit on the rounds of all loops of an invocation in one dispatch. After more rounds a driver may consider the
+// device lost; Mesa's driver for CPUs silently ends loops after 65,535 rounds.
+constexpr int64_t kMaxRounds = 60000;
+
+// Refuses more rounds on drivers for CPUs. On other devices they only take time.
+inline bool fewRounds(const VulkanBackend& backend, int64_t rounds, std::string& reason) {
+    if (rounds <= kMaxRounds || backend.gpu()->info().type != VK_PHYSICAL_DEVICE_TYPE_CPU) return true;
+    return refuse(reason, format("the Vulkan kernel would take %lld rounds of loops, of which a software driver ends "
+                                 "those after %lld",
+                                 asLong(rounds), asLong(kMaxRounds)));
+}
+
 }  // namespace mnnc::vulkan

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
 
 namespace mnnc::vulkan {
@@ -56,7 +57,8 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
     if (roundUp(unsplitWeightBytes(backend, c), 16) > backend.limits().storageRange)
         return refuse(reason, format("its weights exceed what the device binds at once (%lld bytes)",
                                      asLong(backend.limits().storageRange)));
-    return true;
+    // An invocation of this kernel sums up four channels.
+    return convKernel(c) != ConvKernel::Direct || fewRounds(backend, 4 * c.taps * (c.groupIn + 1), reason);
 }
 
 std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Command& command) {

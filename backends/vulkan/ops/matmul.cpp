@@ -1,4 +1,5 @@
 // MatMul, BatchMatMul and InnerProduct on row-major tensors.
+#include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/ops/matrix_product.h"
 
@@ -67,6 +68,11 @@ class InnerProduct final : public VulkanExecution {
     std::unique_ptr<MatrixProduct> product_;
 };
 
+// In matmul.comp, 16 steps of l are a round for each, up to six that fetch their operands, and the one around them.
+int64_t roundsFor(int64_t l) {
+    return 24 * ceilDiv(l, int64_t{16});
+}
+
 bool supportsFloats(const Command& command, std::string& reason) {
     for (const Operand* input : command.inputs)
         if (input->type != DataType::Float32 || input->empty())
@@ -74,21 +80,23 @@ bool supportsFloats(const Command& command, std::string& reason) {
     return true;
 }
 
-bool supportsMatMul(const VulkanBackend&, const Command& command, std::string& reason) {
+bool supportsMatMul(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!supportsFloats(command, reason)) return false;
     const MatMulSizes sizes = matMulSizes(command.paramsAs<MatMulParams>(), command.inputs[0]->shape,
                                           command.inputs[1]->shape, command.name.c_str());
-    if (batchAxes(sizes).size() <= kProductBatchAxes) return true;
-    return refuse(reason,
-                  format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kProductBatchAxes));
+    if (batchAxes(sizes).size() > kProductBatchAxes)
+        return refuse(
+            reason, format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kProductBatchAxes));
+    return fewRounds(backend, roundsFor(sizes.l), reason);
 }
 
 bool supportsInnerProduct(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!supportsFloats(command, reason)) return false;
     const auto& params = command.paramsAs<InnerProductParams>();
     const int64_t weights = roundUp(int64_t{params.outputs}, 4) * params.inputs;
-    if (weights <= INT32_MAX && weights * 4 <= backend.limits().storageRange) return true;
-    return refuse(reason, "the weights exceed what the device binds at once");
+    if (weights > INT32_MAX || weights * 4 > backend.limits().storageRange)
+        return refuse(reason, "the weights exceed what the device binds at once");
+    return fewRounds(backend, roundsFor(params.inputs), reason);
 }
 
 std::unique_ptr<Execution> createMatMul(VulkanBackend& backend, const Command& command) {

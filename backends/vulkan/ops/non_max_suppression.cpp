@@ -17,9 +17,6 @@ constexpr uint32_t kSearchLocal = 256, kBoxBlock = 128, kList = 1024, kListLocal
 constexpr uint32_t kSearchBytes =
     kList * 8 + 256 * 4 + 2 * kBoxBlock * 16 + kBoxBlock * kBoxBlock / 8 + kBoxBlock / 8 + 16;
 constexpr int64_t kMaxGroups = 1 << 14, kMaxBoxes = 1 << 17, kMaxComparisons = 1 << 30;
-// The limit on the rounds of all loops of an invocation in one dispatch. After more rounds a driver may consider the
-// device lost; Mesa's driver for CPUs silently ends loops after 65,535 rounds.
-constexpr int64_t kMaxRounds = 60000;
 
 // The partition of a search into dispatches.
 struct Cut {
@@ -86,7 +83,9 @@ class NmsSearch final : public VulkanExecution {
 
 bool supportsNms(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const auto* p = command.paramsIf<NmsParams>();
-    if (!p) return refuse(reason, "the host has the numbers of the boxes and makes the rows of them");
+    if (!p)
+        return refuse(reason,
+                      "this part of the operator makes rows of the results that the search found, which the host does");
     if (command.inputs[0]->empty() || command.inputs[1]->empty() || command.outputs[0]->empty())
         return refuse(reason, "the Vulkan kernel takes boxes and scores, and keeps boxes");
     if (p->batch * p->classes > kMaxGroups || p->boxes > kMaxBoxes || p->boxes * p->maxKept > kMaxComparisons)

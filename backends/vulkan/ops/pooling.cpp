@@ -2,6 +2,9 @@
 // per channel quad; every other output quad gets an invocation.
 #include "ops/pooling.h"
 
+#include <algorithm>
+
+#include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/vulkan_execution.h"
 
@@ -12,6 +15,17 @@ namespace {
 constexpr int64_t kGlobalPlane = 32;   // smaller planes are read by one invocation
 constexpr int64_t kLargePlane = 2048;  // larger ones by a large group
 constexpr uint32_t kLargeLocal = 256;
+
+bool isIndexed(const Command& command) {
+    return command.outputs.size() > 1;
+}
+
+// Returns whether there is one window, which covers a plane that is large enough for a group.
+bool isGlobal(const Command& command, const PoolWindow& window) {
+    return !isIndexed(command) && command.inputs[0]->plane() >= kGlobalPlane &&
+           std::all_of(std::begin(window.axis), std::end(window.axis),
+                       [](const PoolAxis& axis) { return axis.out == 1 && axis.begin == 0 && axis.kernel >= axis.in; });
+}
 
 class Pooling final : public VulkanExecution {
   public:
@@ -24,12 +38,9 @@ class Pooling final : public VulkanExecution {
 
     void prepare() override {
         window_ = poolWindow(params_, input_.shape, command_.name.c_str());
-        global_ = !indexed() && input_.plane() >= kGlobalPlane;
+        global_ = isGlobal(command_, window_);
         count_ = 1;
-        for (const PoolAxis& axis : window_.axis) {
-            global_ = global_ && axis.out == 1 && axis.begin == 0 && axis.kernel >= axis.in;
-            count_ *= static_cast<float>(poolCount(axis, 0));
-        }
+        for (const PoolAxis& axis : window_.axis) count_ *= static_cast<float>(poolCount(axis, 0));
         if (indexed())
             pipeline_ = &backend().pipeline("pooling_index", output_.type, 3, kLocal);
         else
@@ -56,7 +67,7 @@ class Pooling final : public VulkanExecution {
     }
 
   private:
-    bool indexed() const { return command_.outputs.size() > 1; }
+    bool indexed() const { return isIndexed(command_); }
 
     const Command command_;
     const PoolParams& params_;
@@ -68,13 +79,18 @@ class Pooling final : public VulkanExecution {
     const Pipeline* pipeline_ = nullptr;
 };
 
-bool supportsPooling(const VulkanBackend&, const Command& command, std::string& reason) {
+bool supportsPooling(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const Operand& input = *command.inputs[0];
     if (!command.params || input.type != DataType::Float32)
         return refuse(reason, "the Vulkan kernel pools float tensors only");
     if (input.empty() || !canPack(input) || !canPack(*command.outputs[0]))
         return refuse(reason, "the Vulkan kernel pools tensors that can be packed by channels");
-    return true;
+    const PoolWindow window = poolWindow(command.paramsAs<PoolParams>(), input.shape, command.name.c_str());
+    if (isGlobal(command, window)) return true;
+    int64_t rounds = 0;  // each loop, from the innermost one on, has a round of its own around the others
+    for (size_t i = std::size(window.axis); i-- > 0;)
+        rounds = checkedMul(rounds + 1, std::min(window.axis[i].kernel, window.axis[i].in), "a window");
+    return fewRounds(backend, rounds, reason);
 }
 
 std::unique_ptr<Execution> createPooling(VulkanBackend& backend, const Command& command) {

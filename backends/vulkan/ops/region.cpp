@@ -77,8 +77,8 @@ bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std:
     if (!supportsFloat(backend, command, reason)) return false;
     const auto& p = command.paramsAs<RoiParams>();
     const Operand& input = *command.inputs[0];
-    // The limits of samples that a single invocation adds up: after a longer time the driver may consider the device
-    // lost.
+    // Limits on the samples that a single invocation adds up: after a longer time the driver may consider the device
+    // lost. Where their number is 0, there are as many along an axis as the picture has pixels, and a few more.
     constexpr int kMaxSamples = 64;
     constexpr int64_t kMaxPixels = 1 << 18;
     if (p.samples > kMaxSamples || (p.samples == 0 && input.shape.elements(2, 4) > kMaxPixels))
@@ -90,7 +90,8 @@ bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std:
     if (command.inputs.size() < 3 && input.shape[0] > kWholeNumbers)
         return refuse(reason, format("the numbers of %lld pictures are not exact as floats of the device",
                                      asLong(input.shape[0])));
-    return true;
+    const auto samples = [&](int axis) { return p.samples > 0 ? p.samples : input.shape[axis] + 8; };
+    return fewRounds(backend, samples(2) * (samples(3) + 1), reason);
 }
 
 std::unique_ptr<Execution> createRoiAlign(VulkanBackend& backend, const Command& command) {

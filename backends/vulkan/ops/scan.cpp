@@ -1,6 +1,7 @@
 // CumSum and CumProd, MatrixBandPart, OneHot: plain loops over row-major tensors.
 #include "ops/scan.h"
 
+#include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/vulkan_execution.h"
 #include "ops/fill.h"
@@ -47,13 +48,13 @@ bool anyEmpty(const Command& command) {
     return false;
 }
 
-bool supportsScan(const VulkanBackend&, const Command& command, std::string& reason) {
+bool supportsScan(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const auto& p = command.paramsAs<ScanParams>();
     if (anyEmpty(command) || command.inputs.size() != 1 || command.inputs[0]->type != command.outputs[0]->type)
         return refuse(reason, "the Vulkan kernel scans one tensor that is not empty into one of its type");
     if (p.extent > kLongLine && p.outer * p.inner < kFewLines)
         return refuse(reason, "the Vulkan kernel walks every line in order: few long ones are faster on the CPU");
-    return true;
+    return fewRounds(backend, p.extent, reason);
 }
 
 std::unique_ptr<Execution> createScan(VulkanBackend& backend, const Command& command) {

@@ -3,6 +3,7 @@
 // index outside to the host. Those that combine are in scatter_reduction.cpp.
 #include "backends/vulkan/ops/scatter_plan.h"
 
+#include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/ops/index_check.h"
 
@@ -68,7 +69,12 @@ bool supportsScatter(const VulkanBackend& backend, const Command& command, std::
     if (needed > backend.limits().storageRange)
         return refuse(reason, format("its places exceed what the device binds at once (%lld bytes)",
                                      asLong(backend.limits().storageRange)));
-    return true;
+    if (plan.reduction == Scatter::Replace) return true;
+    // One invocation combines all updates of a place, and contents decide how many these are.
+    constexpr int64_t kMaxUpdates = 1 << 21;
+    if (plan.rows > kMaxUpdates)
+        return refuse(reason, format("the Vulkan kernel combines up to %lld rows of updates", asLong(kMaxUpdates)));
+    return fewRounds(backend, plan.rows, reason);
 }
 
 std::unique_ptr<Execution> createScatter(VulkanBackend& backend, const Command& command) {

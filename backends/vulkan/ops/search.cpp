@@ -62,6 +62,10 @@ int64_t listBytes(int64_t capacity) {
     return capacity * 8 + 256 * 4 + 3 * 4;
 }
 
+uint32_t topLocal(const VulkanBackend& backend, const SearchParams& p) {
+    return std::min<uint32_t>(p.extent <= 64 ? 64 : 256, backend.limits().groupInvocations);
+}
+
 class TopK final : public VulkanExecution {
   public:
     TopK(VulkanBackend& backend, const Command& command)
@@ -69,8 +73,8 @@ class TopK final : public VulkanExecution {
 
     void prepare() override {
         const auto capacity = static_cast<uint32_t>(listCapacity(command_));
-        const uint32_t local = params_.extent <= 64 ? 64 : 256;
-        pipeline_ = &backend().pipeline("search_top", *command_.inputs[0], 3, local, {capacity, params_.largest});
+        pipeline_ = &backend().pipeline("search_top", *command_.inputs[0], 3, topLocal(backend(), params_),
+                                        {capacity, params_.largest});
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -93,7 +97,9 @@ bool supportsTopK(const VulkanBackend& backend, const Command& command, std::str
         return refuse(reason, "the Vulkan kernel makes lists of at least one element, of the input's type");
     if (listBytes(listCapacity(command)) > backend.limits().sharedMemory)
         return refuse(reason, "the list exceeds what the Vulkan kernel sorts in shared memory");
-    return true;
+    // Up to eight passes over a row select the end of the list, each among 256 counts; a ninth collects the list.
+    const auto& p = command.paramsAs<SearchParams>();
+    return fewRounds(backend, 10 * ceilDiv(p.extent, int64_t{topLocal(backend, p)}) + 8 * 300, reason);
 }
 
 std::unique_ptr<Execution> createTopK(VulkanBackend& backend, const Command& command) {
