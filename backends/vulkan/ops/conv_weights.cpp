@@ -29,7 +29,7 @@ ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvGeometr
     perSlice_ = std::min(quads(), backend.limits().storageRange / quadBytes);
     // Kernels index the quads of a slice with 32 bits.
     if (rows * perSlice_ > INT32_MAX) perSlice_ = INT32_MAX / rows;
-    // A slice with several groups has to hold all quads of each of them; 0: it cannot, and there is no packed form.
+    // Groups lie one after another in a slice, which must hold all quads of each. 0: it cannot, and supports() refuses.
     if (c.w.groups > 1 && perSlice_ < quads()) perSlice_ = 0;
 }
 
@@ -87,6 +87,7 @@ void ConvGemmWeights::packCodes(const std::vector<int8_t>& codes, const std::vec
 
 std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& backend, const ParamsPtr& params,
                                                              const char* name) const {
+    if (perSlice_ == 0) fail(Status::Internal, "op '%s': its weights cannot be bound", name);
     const auto& conv = paramsAs<ConvParams>(params.get(), name);
     const std::vector<int64_t> order = tapOrder();
     // Packed weights are found again by this text. It has the phases, because the order of the taps depends on them.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 #include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
@@ -27,19 +26,15 @@ int64_t reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilate, int64
     return checkedMul(out, stride, "convolution") + kernel * dilate + std::abs(pad);
 }
 
-// Returns the bytes of the weights where they must fit one binding; 0: they can be split into slices.
-int64_t unsplitWeightBytes(const VulkanBackend& backend, const ConvGeometry& c) {
-    if (c.tensorWeights) return 0;
-    const int64_t width = backend.half() ? 2 : 4;
-    switch (convKernel(c)) {
-        case ConvKernel::Gemm:
-            return ConvGemmWeights(backend, c).quadsPerSlice() > 0 ? 0 : std::numeric_limits<int64_t>::max();
-        case ConvKernel::Depthwise:
-            return checkedMul(c.taps, c.outBlocks * kChannelBlock * width, "weights");
-        case ConvKernel::Direct:
-            break;
-    }
-    return checkedMul(c.w.weightCount, width, "weights");
+// Returns whether the device can bind the weights, in slices where their kernel has such.
+bool bindsWeights(const VulkanBackend& backend, const ConvGeometry& c, const Command& command) {
+    if (c.tensorWeights) return true;
+    const ConvKernel kernel = convKernel(c);
+    if (kernel == ConvKernel::Gemm)
+        return ConvGemmWeights(backend, c, convCodes(backend, c, command)).quadsPerSlice() > 0;
+    const int64_t count =
+        kernel == ConvKernel::Depthwise ? checkedMul(c.taps, c.outBlocks * kChannelBlock, "weights") : c.w.weightCount;
+    return roundUp(checkedMul(count, backend.half() ? 2 : 4, "weights"), 16) <= backend.limits().storageRange;
 }
 
 bool supportsConvolution(const VulkanBackend& backend, const Command& command, std::string& reason) {
@@ -54,7 +49,7 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
                   reach(w.ow, c.transposed ? 1 : c.strideX, w.kw, c.dilateX, w.padLeft), w.weightCount}) >
         kMaxCoordinate)
         return refuse(reason, "the window exceeds what the Vulkan kernels address");
-    if (roundUp(unsplitWeightBytes(backend, c), 16) > backend.limits().storageRange)
+    if (!bindsWeights(backend, c, command))
         return refuse(reason, format("its weights exceed what the device binds at once (%lld bytes)",
                                      asLong(backend.limits().storageRange)));
     // An invocation of this kernel sums up four channels.
@@ -81,7 +76,7 @@ StorageChoice convolutionStorage(const VulkanBackend& backend, const Command& co
     return choice;
 }
 
-// The CPU also takes these epilogues, in case it must execute the command.
+// The rule must also hold for the CPU, which executes the command with its epilogue where the device refuses it.
 bool supportsConvolutionPostOps(const VulkanBackend& backend, const Command& command) {
     return command.params && canPack(*command.outputs[0]) &&
            (!command.epilogue.residual || backend.limits().storageBuffers > kConvBuffers);
