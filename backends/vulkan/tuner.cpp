@@ -1,12 +1,15 @@
-// Records all candidates into one command buffer, with timestamps between them, and runs it a few times.
+// Records each candidate between two timestamps, and runs it a few times.
 #include "backends/vulkan/tuner.h"
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "backends/vulkan/command_buffers.h"
 #include "backends/vulkan/device/timestamps.h"
-#include "backends/vulkan/recorded_batch.h"
+#include "backends/vulkan/recorded_pieces.h"
 #include "base/error.h"
 
 namespace mnnc::vulkan {
@@ -14,7 +17,39 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int kRepeats = 3;  // of a candidate in a round, so that short ones exceed the resolution of the clock
-constexpr int kRounds = 5;   // the first warms up
+constexpr int kRounds = 4;   // after the one that warms up
+
+// A candidate, recorded a few times into a command buffer of its own.
+class Measurement {
+  public:
+    Measurement(const VulkanBackend& backend, int repeats, const EncodeCandidate& encode, size_t candidate)
+        : repeats_(repeats), timestamps_(backend.gpu(), 2), sets_(backend.gpu()), buffers_(backend, 1) {
+        Recorder recorder(*backend.gpu(), sets_, backend.limits().groupCount);
+        recorder.begin(buffers_[0]);
+        timestamps_.reset(buffers_[0]);
+        timestamps_.write(buffers_[0], 0);
+        for (int repeat = 0; repeat < repeats; ++repeat) {
+            encode(recorder, candidate);
+            recorder.separate();
+        }
+        timestamps_.write(buffers_[0], 1);
+        recorder.end(true);
+    }
+
+    // Returns the milliseconds that one repeat takes.
+    double run() {
+        buffers_.run();
+        double ms = 0;
+        timestamps_.read({&ms, 1});
+        return ms / repeats_;
+    }
+
+  private:
+    const int repeats_;
+    Timestamps timestamps_;
+    DescriptorSets sets_;
+    const CommandBuffers buffers_;
+};
 
 DeviceBlockPtr allocateBound(VulkanBackend& backend, int64_t bytes) {
     if (bytes > backend.limits().storageRange)
@@ -53,28 +88,19 @@ size_t tunedCandidates(GpuTuning tuning) {
 }
 
 size_t fastestCandidate(const VulkanBackend& backend, size_t count, const EncodeCandidate& encode) {
-    const std::shared_ptr<Device>& device = backend.gpu();
-    Timestamps timestamps(device, static_cast<uint32_t>(count + 1));
-    DescriptorSets sets(device);
-    const CommandBuffers buffers(backend, 1);
-    Recorder recorder(*device, sets, backend.limits().groupCount);
-    recorder.begin(buffers[0]);
-    timestamps.reset(buffers[0]);
-    timestamps.write(buffers[0], 0);
+    constexpr double kMaxMs = RecordedPieces::kMaxMs;
+    std::vector<std::unique_ptr<Measurement>> measurements(count);
     for (size_t i = 0; i < count; ++i) {
-        for (int repeat = 0; repeat < kRepeats; ++repeat) {
-            encode(recorder, i);
-            recorder.separate();
-        }
-        timestamps.write(buffers[0], static_cast<uint32_t>(i + 1));
+        const double ms = Measurement(backend, 1, encode, i).run();
+        if (ms > kMaxMs && i == 0) return 0;  // what the others take could be more than the driver allows
+        if (ms > kMaxMs) continue;
+        const int repeats = ms * kRepeats > kMaxMs ? 1 : kRepeats;
+        measurements[i] = std::make_unique<Measurement>(backend, repeats, encode, i);
     }
-    recorder.end(true);
-    std::vector<double> best(count, std::numeric_limits<double>::max()), ms(count);
-    for (int round = 0; round < kRounds; ++round) {
-        buffers.run();
-        timestamps.read(ms);
-        for (size_t i = 0; round > 0 && i < count; ++i) best[i] = std::min(best[i], ms[i]);
-    }
+    std::vector<double> best(count, std::numeric_limits<double>::max());
+    for (int round = 0; round < kRounds; ++round)
+        for (size_t i = 0; i < count; ++i)
+            if (measurements[i]) best[i] = std::min(best[i], measurements[i]->run());
     return static_cast<size_t>(std::min_element(best.begin(), best.end()) - best.begin());
 }
 

@@ -9,7 +9,7 @@
 
 namespace mnnc::vulkan {
 
-// Returns how many candidates are measured, the best by estimate first.
+// Returns how many candidates are measured: those that the estimate puts first.
 size_t tunedCandidates(GpuTuning tuning);
 
 // Memory that stands in for that of a tensor, or for scratch, while candidates are measured.
@@ -32,7 +32,8 @@ using EncodeCandidate = std::function<void(Recorder& recorder, size_t candidate)
 // planned even then.
 std::optional<size_t> whereMemorySuffices(const std::function<size_t()>& measure);
 
-// Returns the fastest of `count` candidates, by the clock of the device. Throws Error.
+// Returns the fastest of `count` candidates, by the clock of the device; the first one, which the estimate prefers,
+// where it takes longer than a submission should. Throws Error.
 size_t fastestCandidate(const VulkanBackend& backend, size_t count, const EncodeCandidate& encode);
 
 }  // namespace mnnc::vulkan

@@ -36,11 +36,12 @@ VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig
     check(device_->api().vkCreateCommandPool(device_->handle(), &info, nullptr, &commandPool_), "vkCreateCommandPool");
     device_->count(Count::CommandPool, 1);
     if (!half_ || config.fp32Operators.empty()) return;
-    BackendConfig wide = config;
-    wide.precision = Precision::Normal;
-    wide.fp32Operators.clear();
     try {
+        BackendConfig wide = config;
+        wide.precision = Precision::Normal;
+        wide.fp32Operators.clear();
         fp32_ = std::make_unique<VulkanBackend>(device_, wide, weights);
+        fp32_->measured_ = measured_;
     } catch (...) {
         destroyPool();
         throw;

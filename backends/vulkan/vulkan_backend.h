@@ -1,8 +1,8 @@
 // The Vulkan backend of one session: creates executions, records them, prepares weights on the device.
 //
 // Storage on the device is like the host's, in blocks of 4 channels: [N][ceil(C/4)][plane][4], or row-major. float32
-// tensors are fp16 under Precision Low where the device has 16-bit storage buffers, unless they are marked as wide
-// (coordinates); int32 stays 32 bit. The device does not store other types.
+// tensors are fp16 under Precision Low where the device has 16-bit storage buffers, unless they are wide: coordinates,
+// and operands of operators that keep 32 bits. int32 stays 32 bit. The device does not store other types.
 #pragma once
 #include <functional>
 #include <memory>
@@ -81,8 +81,8 @@ class VulkanBackend final : public DeviceBackend {
     GpuTuning tuning() const noexcept { return device_->info().timestampBits > 0 ? config_.tuning : GpuTuning::None; }
     // Returns whether one more operator may be measured, and counts it.
     bool measuresOneMore() noexcept {
-        if (config_.tuningOperators > 0 && measured_ >= config_.tuningOperators) return false;
-        ++measured_;
+        if (config_.tuningOperators > 0 && *measured_ >= config_.tuningOperators) return false;
+        ++*measured_;
         return true;
     }
     VkCommandPool commandPool() const noexcept { return commandPool_; }
@@ -119,7 +119,8 @@ class VulkanBackend final : public DeviceBackend {
     const Limits limits_;
     WeightStore& weights_;
     bool half_ = false;
-    int64_t measured_ = 0;  // number of operators
+    // The number of operators, together with those of fp32_.
+    std::shared_ptr<int64_t> measured_ = std::make_shared<int64_t>(0);
     VkCommandPool commandPool_ = VK_NULL_HANDLE;
     std::unique_ptr<VulkanBackend> fp32_;  // makes executions of commands that keep 32 bits; null: this one does
 };

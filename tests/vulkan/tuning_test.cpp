@@ -23,15 +23,27 @@ void tuned(BackendConfig& config, GpuTuning tuning) {
     config.tuning = tuning;
 }
 
+class TunedNet : public NetBuilder {
+  public:
+    // In both directions, whose weights do not follow one another.
+    int lstm(int x, int32_t inputs, int32_t hidden) {
+        wire::LSTMT table;
+        table.outputCount = hidden;
+        return add(wire::OpType::LSTM,
+                   {x, constant({2, 4 * hidden, inputs}), constant({2, 4 * hidden, hidden}), constant({2, 4 * hidden})},
+                   std::move(table));
+    }
+};
+
 // Convolutions of every form, one with a residual, and products of matrices.
 wire::NetT net(int32_t side) {
-    NetBuilder s;
+    TunedNet s;
     const int x = s.input({2, 12, side, side + 2});
     const int first = s.conv(x, 12, 20, 3);
     const int second = s.conv(first, 20, 20, 1);
     const int sum = s.binary(BinaryCode::ADD, s.conv(second, 20, 20, 3), first);
     const int a = s.input({3, 17, 40}), b = s.input({3, 40, 33});
-    return s.finish({sum, s.matmul(a, b)});
+    return s.finish({sum, s.matmul(a, b), s.lstm(s.input({4, 3, side}), side, 8)});
 }
 
 TEST(VulkanTuning, EveryLevelIsRight) {
@@ -85,6 +97,41 @@ TEST(VulkanTuning, ForeignChoices) {
     }
     run();
     EXPECT_EQ(device->tuning().find("there is no such problem"), std::nullopt);
+}
+
+// Operators that take longer than a submission should are not measured again and again.
+TEST(VulkanTuning, SlowOperators) {
+    const std::shared_ptr<Device> device = Device::get("", true);
+    if (device->info().timestampBits == 0 || device->info().type != VK_PHYSICAL_DEVICE_TYPE_CPU)
+        GTEST_SKIP() << "the device has no clock, or is fast";
+    NetBuilder s;
+    const wire::NetT slow = s.finish({s.matmul(s.input({1000, 3000}), s.input({3000, 1000}))});
+    const auto submitsOf = [&](GpuTuning tuning) {
+        const int64_t before = submits();
+        expectNetSameAsCpu(slow, 1e-4, [&](BackendConfig& config) { tuned(config, tuning); });
+        return submits() - before;
+    };
+    EXPECT_EQ(submitsOf(GpuTuning::Heavy), submitsOf(GpuTuning::None) + 1);
+}
+
+// The limit is one for the operators with 16 bits and for those that keep 32.
+TEST(VulkanTuning, LimitOverBothPrecisions) {
+    const std::shared_ptr<Device> device = Device::get("", true);
+    if (device->info().timestampBits == 0 || !device->info().storage16) GTEST_SKIP() << "no clock, or no halves";
+    NetBuilder s;
+    const int x = s.input({1, 12, 13, 11});
+    std::vector<int> outputs;
+    for (int channels = 20; channels < 44; channels += 4) outputs.push_back(s.conv(x, 12, channels, 3));
+    const wire::NetT many = s.finish(outputs);
+    const size_t before = device->tuning().size();
+    expectNetSameAsCpu(many, 2e-2, [&](BackendConfig& config) {
+        tuned(config, GpuTuning::Fast);
+        config.precision = Precision::Low;
+        config.tuningOperators = 2;
+        for (size_t i = 1; i < outputs.size(); i += 2)
+            config.fp32Operators.push_back("op" + std::to_string(outputs[i]));
+    });
+    EXPECT_EQ(device->tuning().size(), before + 2);
 }
 
 // A full device has no memory to measure with; other errors reach the caller.

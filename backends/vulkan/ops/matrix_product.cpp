@@ -132,6 +132,8 @@ void MatrixProduct::chooseTiles(VulkanBackend& backend) {
     for (const int64_t number : {p_.products, p_.e, p_.l, p_.h, p_.lda, p_.ldb, int64_t{p_.transposeA},
                                  int64_t{p_.transposeB}, int64_t{p_.bias}})
         problem += " " + std::to_string(number);
+    for (const BatchAxis& axis : p_.batch)  // whose steps choose the kernel, and decide how much memory it reads
+        for (const int64_t number : {axis.size, axis.a, axis.b}) problem += " " + std::to_string(number);
     const std::optional<uint32_t> known = record.find(problem);
     std::optional<size_t> fastest;
     if (known && *known < tilings.size()) {
@@ -145,12 +147,18 @@ void MatrixProduct::chooseTiles(VulkanBackend& backend) {
 
 // Measures over memory of its own, because that of the tensors is not planned yet.
 size_t MatrixProduct::measure(VulkanBackend& backend, const std::vector<Tiling>& tilings) const {
-    const auto bytes = [&](int64_t rows, int64_t columns) {
-        return roundUp(checkedMul(checkedMul(rows, columns, "a matrix"), p_.products * 4, "matrices"), 16);
+    const auto floats = [&](int64_t count) { return roundUp(checkedMul(count, 4, "matrices"), 16); };
+    // The batch of an operand may repeat its matrices, and there may be other numbers between them.
+    const auto operand = [&](int64_t rows, int64_t columns, int64_t BatchAxis::*step) {
+        int64_t reach = checkedMul(rows, columns, "a matrix");
+        for (const BatchAxis& axis : p_.batch)
+            reach = checkedAdd(reach, checkedMul(axis.size - 1, axis.*step, "matrices"), "matrices");
+        return floats(reach);
     };
-    const MeasuredBlock a(backend, bytes(p_.e, p_.l)),
-        b(backend, bytes(p_.l, std::max(p_.h, p_.transposeB ? p_.h : p_.ldb))), c(backend, bytes(p_.e, p_.h)),
-        bias(backend, roundUp(p_.h * 4, 16));
+    const MeasuredBlock a(backend, operand(p_.e, p_.l, &BatchAxis::a)),
+        b(backend, operand(p_.l, p_.transposeB ? p_.h : std::max(p_.h, p_.ldb), &BatchAxis::b)),
+        c(backend, floats(checkedMul(checkedMul(p_.e, p_.h, "a matrix"), p_.products, "matrices"))),
+        bias(backend, floats(p_.h));
     return fastestCandidate(backend, tilings.size(), [&](Recorder& recorder, size_t i) {
         encodeTiles(recorder, tilings[i], {a.read(), b.read(), c.written(), bias.read()});
     });
