@@ -7,6 +7,7 @@ namespace mnnc::vulkan {
 
 CommandBuffers::CommandBuffers(const VulkanBackend& backend, uint32_t count)
     : device_(backend.gpu()), pool_(backend.commandPool()) {
+    device_->requireUsable();
     const VolkDeviceTable& api = device_->api();
     const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     check(api.vkCreateFence(device_->handle(), &fence, nullptr, &fence_), "vkCreateFence");

@@ -31,6 +31,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig
       limits_(device_->info(), config.deviceLimits),
       weights_(weights),
       half_(config.precision == Precision::Low && device_->info().storage16) {
+    device_->requireUsable();
     VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     info.queueFamilyIndex = device_->info().queueFamily;
     check(device_->api().vkCreateCommandPool(device_->handle(), &info, nullptr, &commandPool_), "vkCreateCommandPool");

@@ -133,6 +133,7 @@ std::vector<uint8_t> PipelineFactory::cache() const {
 }
 
 bool PipelineFactory::merge(const std::vector<uint8_t>& bytes) {
+    device_.requireUsable();
     const std::optional<CacheContent> content = cacheContent(bytes, device_.info());
     if (!content) return false;
     const std::span<const uint8_t> blob = content->pipelines;

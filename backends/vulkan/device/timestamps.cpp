@@ -6,6 +6,7 @@
 namespace mnnc::vulkan {
 
 Timestamps::Timestamps(std::shared_ptr<Device> device, uint32_t points) : device_(std::move(device)), ticks_(points) {
+    device_->requireUsable();
     VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = points;
