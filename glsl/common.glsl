@@ -1,7 +1,8 @@
 // Every kernel includes this: element types of the variant, the recorder's push words, group numbers.
 //
 // Variants (first line of each kernel): f32 (no macro), f16 (HALF), i32 (INT), add (ADD: a residual, conv_store.glsl),
-// q8 (Q8: codes, conv_weights.glsl), many (MANY, attention.comp), up and down (UP, DOWN: conversion.comp).
+// q8 (Q8: codes, conv_weights.glsl), many (MANY, attention.comp), up and down (UP, DOWN: conversion.comp,
+// reduction.comp).
 //   ELEM, ELEM4    the type of an element in a buffer
 //   VALUE, VALUE4  the type for arithmetic
 // Devices with 16-bit storage may lack 16-bit arithmetic: convert VALUEs when storing and write no constant as an ELEM

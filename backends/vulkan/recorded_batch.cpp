@@ -1,6 +1,7 @@
 // Records executions into command buffers and submits them.
 #include "backends/vulkan/recorded_batch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -125,10 +126,10 @@ void RecordedBatch::makeReports() {
 }
 
 Binding RecordedBatch::reportOf(size_t step) const {
-    for (const Report& report : reporting_)
-        if (report.step == step)
-            return bindBlock(static_cast<const Block&>(*reports_), report.offset, report.bytes, true);
-    return {};
+    const auto report =
+        std::partition_point(reporting_.begin(), reporting_.end(), [&](const Report& one) { return one.step < step; });
+    if (report == reporting_.end() || report->step != step) return {};
+    return bindBlock(static_cast<const Block&>(*reports_), report->offset, report->bytes, true);
 }
 
 void RecordedBatch::run() {

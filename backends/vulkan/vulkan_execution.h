@@ -15,7 +15,7 @@ namespace mnnc::vulkan {
 // The invocations of a group, for kernels that have no reason for another number.
 constexpr uint32_t kLocal = 64;
 
-// Invocations that keep a large device busy.
+// The number of invocations that keeps a large device busy.
 constexpr int64_t kEnoughInvocations = 32768;
 
 constexpr int64_t kQuadBytes = 16;  // of four floats

@@ -162,7 +162,7 @@ bool Device::wait(VkFence fence, int64_t nanoseconds) {
         const uint64_t now = std::min(left, kAtOnce);
         result = api_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, now);
         if (result != VK_TIMEOUT) break;
-        // Without a limit it waits on: a large net on a slow device may take long.
+        // Without a limit it goes on waiting, because a large net on a slow device may take long.
         if (limited && (left -= now) == 0) return false;
     }
     if (result == VK_SUCCESS) return true;

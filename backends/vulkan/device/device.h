@@ -62,7 +62,7 @@ class Device {
     TuningRecord& tuning() noexcept { return tuning_; }
 
     // Submits the command buffers as one batch, whose end signals the fence. Throws DeviceLost (and after that always),
-    // OutOfMemory, DriverError, or BadState in a forked child; then nothing was submitted.
+    // OutOfMemory, DriverError, or BadState in a forked child; then the fence need not be waited for.
     void submit(std::span<const VkCommandBuffer> buffers, VkFence fence);
     // Waits for the fence of a submission. Returns false when it is not signalled within that many nanoseconds; below 0
     // there is no limit. Throws the errors of submit(); then nothing of the submission is in flight.

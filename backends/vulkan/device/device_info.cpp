@@ -162,14 +162,14 @@ int typeRank(VkPhysicalDeviceType type) noexcept {
         case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
             return 2;
         case VK_PHYSICAL_DEVICE_TYPE_CPU:
-            return 1;
-        default:
             return 0;
+        default:
+            return 1;
     }
 }
 
 const char* deviceTypeName(VkPhysicalDeviceType type) noexcept {
-    static constexpr const char* kNames[] = {"other", "cpu", "virtual", "integrated", "discrete"};
+    static constexpr const char* kNames[] = {"cpu", "other", "virtual", "integrated", "discrete"};
     return kNames[typeRank(type)];
 }
 

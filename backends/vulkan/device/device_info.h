@@ -57,7 +57,7 @@ bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info)
 // Returns the descriptions for the public list of devices.
 std::vector<DeviceDescription> describe(const std::vector<DeviceInfo>& devices);
 
-// Returns a rank, larger is preferred: discrete, integrated, virtual, CPU, other.
+// Returns a rank, larger is preferred: discrete, integrated, virtual, other, CPU.
 int typeRank(VkPhysicalDeviceType type) noexcept;
 const char* deviceTypeName(VkPhysicalDeviceType type) noexcept;
 

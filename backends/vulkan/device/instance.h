@@ -20,7 +20,8 @@ class Instance {
   public:
     // Returns the instance in use, or a new one. Throws Error(BackendMissing) with the reason: no loader, no driver, or
     // no validation layer though one is requested (environment variable MNN_C_VULKAN_VALIDATION, for developers). The
-    // devices that a new instance finds are kept (found_devices.h), or the reason why there are none.
+    // devices that a new instance finds are kept (found_devices.h), or the reason why its drivers have none; a missing
+    // loader is not, because it is found out without loading a driver.
     static std::shared_ptr<Instance> get();
     ~Instance();
     Instance(const Instance&) = delete;
@@ -29,8 +30,8 @@ class Instance {
     // Returns all devices with a compute queue and Vulkan 1.1, in the loader's order.
     const std::vector<DeviceInfo>& devices() const noexcept { return devices_; }
     // Returns a device by index, UUID (32 hexadecimal digits) or a part of the name; for "" the best: discrete,
-    // integrated, virtual, CPU (only with `software`); then the larger memory. Throws Error(BackendMissing) when none
-    // fits.
+    // integrated, virtual, other, CPU; then the larger memory. Throws Error(BackendMissing) when none fits, or when
+    // the best for "" is a CPU and `software` is false.
     size_t choose(const std::string& wanted, bool software) const;
 
     // Returns the number of messages of the validation layer since the process started.

@@ -51,16 +51,20 @@ const PipelineFactory::Layout& PipelineFactory::layout(uint32_t buffers) {
     VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
     set.bindingCount = buffers;
     set.pBindings = bindings.data();
-    if (!entry.set)
-        check(api.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &entry.set),
-              "vkCreateDescriptorSetLayout");
+    if (!entry.set) {
+        VkDescriptorSetLayout made = VK_NULL_HANDLE;  // undefined after a failure, as the handles below
+        check(api.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &made), "vkCreateDescriptorSetLayout");
+        entry.set = made;
+    }
     const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, kMaxPushBytes};
     VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     info.setLayoutCount = 1;
     info.pSetLayouts = &entry.set;
     info.pushConstantRangeCount = 1;
     info.pPushConstantRanges = &push;
-    check(api.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &entry.pipeline), "vkCreatePipelineLayout");
+    VkPipelineLayout made = VK_NULL_HANDLE;
+    check(api.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &made), "vkCreatePipelineLayout");
+    entry.pipeline = made;
     device_.count(Count::Layout, 1);
     return entry;
 }
@@ -75,7 +79,9 @@ VkShaderModule PipelineFactory::module(const std::string& shader) {
     const std::vector<uint32_t> words = unpackShader(*code);
     const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
                                         words.size() * sizeof(uint32_t), words.data()};
-    check(device_.api().vkCreateShaderModule(device_.handle(), &info, nullptr, &module), "vkCreateShaderModule");
+    VkShaderModule made = VK_NULL_HANDLE;
+    check(device_.api().vkCreateShaderModule(device_.handle(), &info, nullptr, &made), "vkCreateShaderModule");
+    module = made;
     device_.count(Count::ShaderModule, 1);
     return module;
 }

@@ -37,9 +37,9 @@ class PipelineFactory {
     // any.
     const Pipeline& get(const std::string& shader, uint32_t buffers, const std::vector<uint32_t>& constants);
 
-    // Returns the driver's cache behind the library's header. A cache that is damaged, empty or of another device is a
-    // miss (false).
+    // Returns the driver's cache behind the library's header, and the tuning record.
     std::vector<uint8_t> cache() const;
+    // Adds a stored cache. Returns false where it is damaged, empty or of another device; then nothing has changed.
     bool merge(const std::vector<uint8_t>& bytes);
 
   private:

@@ -39,6 +39,12 @@ const char* resultName(VkResult result) noexcept {
             return "VK_ERROR_OUT_OF_POOL_MEMORY";
         case VK_ERROR_FRAGMENTATION:
             return "VK_ERROR_FRAGMENTATION";
+        case VK_ERROR_INVALID_EXTERNAL_HANDLE:
+            return "VK_ERROR_INVALID_EXTERNAL_HANDLE";
+        case VK_INCOMPLETE:
+            return "VK_INCOMPLETE";
+        case VK_ERROR_UNKNOWN:
+            return "VK_ERROR_UNKNOWN";
         default:
             return "an unexpected result";
     }

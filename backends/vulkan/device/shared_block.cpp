@@ -185,7 +185,8 @@ std::shared_ptr<Block> exportable(const std::shared_ptr<Device>& device, int64_t
 
 std::shared_ptr<Block> shareBuffer(const std::shared_ptr<Device>& device, const SharedBuffer& buffer, int64_t bytes) {
     device->requireUsable();
-    bytes = roundUp(std::max<int64_t>(bytes, 1), static_cast<int64_t>(sizeof(float)));
+    // The bytes of imported memory are those that its owner names.
+    if (buffer.allocate) bytes = roundUp(std::max<int64_t>(bytes, 1), static_cast<int64_t>(sizeof(float)));
     if (buffer.kind == SharedBuffer::Kind::Handle) {
         requireHandles(*device);
         return buffer.allocate ? device->memory().allocate(device, bytes, DeviceUse::Compute)

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kTile = 32, kMaxQuads = 4;
 constexpr int64_t kTileBytes = 4 * (kTile * 33 + 2 * kTile * 17 + 3 * kTile);
 constexpr uint32_t kFixedBuffers = 6, kFewSteps = 2;
-constexpr uint32_t kStepWords = 5;  // row step, column step, the table of columns, scale, dropped
+constexpr uint32_t kStepWords = 5;  // of a step in the table: row step, column step, columns, scale, `dropped`
 
 uint32_t stepBuffers(const AttentionForm& form) {
     return form.steps.size() <= kFewSteps ? kFewSteps : kMaxAttentionSteps;

@@ -15,7 +15,7 @@ constexpr int64_t kStepsPerSlice = 8;  // the minimum
 
 struct Tile {
     uint32_t pixelThreads, quadThreads, pixels, quads;
-    double speed;  // of a full device, relative to the first: sums per value read from shared memory
+    double speed;  // with a device full of work, relative to the first tile; it follows the products per shared read
 
     uint32_t threads() const { return pixelThreads * quadThreads; }
     uint32_t tilePixels() const { return pixelThreads * pixels; }

@@ -15,7 +15,7 @@ namespace mnnc::vulkan {
 namespace {
 
 // The constants are those of kept_attention.comp.
-constexpr int64_t kMaxQueries = 8;  // of a group
+constexpr int64_t kMaxQueries = 8;  // of a work group
 constexpr int64_t kSharedBytes = 4 * (kMaxQueries * (kKeptPageRows + kLocal + 1) + kLocal);
 constexpr uint32_t kPageBuffers = 7, kCombineBuffers = 3;
 enum class MaskKind : uint32_t { None, Elements, Floats };

@@ -21,7 +21,7 @@ void merge(std::vector<CopyAxis>& axes) {
     }
 }
 
-// Lets neighbouring invocations write neighbouring elements. Destinations that may overlap themselves keep their order.
+// Lets neighbouring invocations write neighbouring elements. Axes with a stride that is not positive keep their order.
 void sortForWrites(std::vector<CopyAxis>& axes) {
     if (std::all_of(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.dst > 0; }))
         std::stable_sort(axes.begin(), axes.end(), [](const CopyAxis& a, const CopyAxis& b) { return a.dst > b.dst; });

@@ -45,7 +45,7 @@ struct RecurrentSizes {
     int64_t maxQuads() const { return std::max({weightQuads, sumQuads, area}); }
 
     bool gru, lstm;
-    bool together;  // GRU: the weights of gates and candidate, as rows
+    bool together;  // a GRU whose weights are rows (rowWeights): those of the gates and of the candidate are one tensor
     int64_t steps, batch, inputs, hidden, directions, depth;
     int64_t weightQuads, sumQuads, area;  // area: states of all directions and rows
     size_t firstState;                    // input with the states before the first step
