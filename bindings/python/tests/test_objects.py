@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -167,6 +168,26 @@ class HostBytes(Test):
             self.net(model, external_weights=b"")
         with self.assertRaises(mnn_c.errors.TruncatedError):
             self.net(model[:100], external_weights=b"1", load_mode=mnn_c.Load.BORROW)
+        gc.collect()
+        self.assertEqual(len(mnn_c._registry._objects), before)
+
+    def test_a_load_that_is_repeated(self):
+        before = len(mnn_c._registry._objects)
+        data = self.MODEL.with_name("model.mnn.weight").read_bytes()
+        reader = mnn_c.WeightReader(len(data), lambda offset, count: data[offset:offset + count])
+
+        def repeated(function, cancel):
+            with mnn_c.CancelToken() as token:
+                token.trigger()
+                self.assertEqual(function(token._handle), mnn_c.errors.CancelledError.status)
+            return function(0)
+
+        with unittest.mock.patch("mnn_c._interrupt.call", repeated):
+            net = self.net(self.MODEL.read_bytes(), external_weights=reader, load_mode=mnn_c.Load.BORROW)
+        self.assertEqual(len(mnn_c._registry._objects), before + 2)
+        self.assertGreater(len(self.results(net)), 0)
+        with self.assertRaises(BufferError):
+            self.net(memoryview(data)[::2], external_weights=reader)
         gc.collect()
         self.assertEqual(len(mnn_c._registry._objects), before)
 

@@ -22,6 +22,11 @@ def add(item: Any) -> int:
     return number
 
 
+def restore(items: Dict[int, Any]) -> None:
+    """Registers objects again, with the numbers that they had."""
+    _objects.update(items)
+
+
 def get(number: int) -> Any:
     return _objects[number]
 

@@ -130,36 +130,37 @@ class Interpreter(Closable):
                 external_weights = self._converted_weights
                 if load_mode not in (Load.DEFAULT, Load.BORROW):
                     load_mode = options.load_mode = Load.DEFAULT
+        memory: Any = None
+        path = b""
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            memory = weights.borrow(source)
+        else:
+            path = encode(absolute(source), "path")
         # Numbers of registered objects. The library releases weights and bytes even when the load fails, and log only
         # after a load that succeeded.
         numbers = [weights.give(options, external_weights)]
+        if memory is not None and load_mode == Load.BORROW:
+            numbers.append(_registry.add(memory))
+            options.bytes_finalizer, options.bytes_user_data = _registry.finalizer, numbers[-1]
+        given = {each: _registry.get(each) for each in numbers if each}
         number = 0
         if log is not None:
             number = _registry.add(log)
             options.log_callback, options.log_finalizer = _registry.log, _registry.finalizer
             options.log_user_data = number
         out = c_void_p()
-        if isinstance(source, (bytes, bytearray, memoryview)):
-            memory = weights.borrow(source)
-            address, size = memory.ctypes.data, memory.size
-            if load_mode == Load.BORROW:
-                numbers.append(_registry.add(memory))
-                options.bytes_finalizer, options.bytes_user_data = _registry.finalizer, numbers[-1]
 
-            def create(token: int) -> int:
-                options.cancel = token
-                status: int = C.mnn_interpreter_create_from_memory(address, size, byref(options), byref(out))
-                self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
-                return status
-
-        else:
-            path = encode(absolute(source), "path")
-
-            def create(token: int) -> int:
-                options.cancel = token
-                status: int = C.mnn_interpreter_create_from_file(path, byref(options), byref(out))
-                self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
-                return status
+        def create(token: int) -> int:
+            _registry.restore(given)  # an attempt that Ctrl-C ended has released them
+            options.cancel = token
+            status: int
+            if memory is None:
+                status = C.mnn_interpreter_create_from_file(path, byref(options), byref(out))
+            else:
+                address, size = memory.ctypes.data, memory.size
+                status = C.mnn_interpreter_create_from_memory(address, size, byref(options), byref(out))
+            self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
+            return status
 
         try:
             check(_interrupt.call(create, cancel))
