@@ -61,6 +61,7 @@ class Submitted(Test):
         self.assertIn("not over", raised.exception.sentence)
         self.assertRaises(ValueError, pending.wait, -1)
         pending.wait(1e30)
+        pending.wait(float("inf"))
         self.assertTrue(pending.done())
 
     def test_cancelling(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import byref
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -66,9 +66,6 @@ class Node:
             if attribute.key == key:
                 return attribute
         raise KeyError(f"node '{self.name}' has no attribute '{key}'; it has {[a.key for a in self.attributes]}")
-
-
-Output = Union[Sequence[int], Tuple[Sequence[int], Any]]
 
 
 class Operator:

@@ -61,7 +61,9 @@ def predictor(model: Model, **options: Any) -> Callable[[Iterator[Any]], Iterato
 
 def _predicted(name: str, model: Model, options: Dict[str, Any], frames: Iterator[Any]) -> Iterator[Any]:
     predict = _predictors.get(name)
-    if predict is None:
+    if predict is not None:
+        _predictors[name] = _predictors.pop(name)  # as the last one to be closed
+    else:
         predict = _predictors[name] = Predictor(model, **options)
         while len(_predictors) > _KEPT:
             _predictors.pop(next(iter(_predictors))).close()

@@ -71,7 +71,7 @@ class Pending:
         """
         if timeout is not None and timeout < 0:
             raise ValueError(f"the timeout is {timeout} seconds; it cannot be negative")
-        if not self._settle(-1 if timeout is None else min(int(timeout * 1e9), 2**63 - 1)):
+        if not self._settle(-1 if timeout is None else int(min(timeout * 1e9, 2**63 - 1))):
             raise WaitTimeoutError("the submitted run is not over yet")
         if self._error is not None:
             raise self._error

@@ -4,7 +4,7 @@
 # The library is that of MNN_C_LIBRARY. Exit code 77: something that this needs is not on the machine.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-case $1 in
+case ${1:-} in
 ray) packages="ray[data] numpy" ;;
 spark)
     packages="pyspark pandas pyarrow numpy"
