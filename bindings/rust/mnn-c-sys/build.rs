@@ -2,6 +2,7 @@
 //! and libmnn_c_onnx. README.md lists the variables that it reads.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{exit, Command};
 
@@ -135,6 +136,12 @@ fn compile(source: &Path) -> PathBuf {
     }
     let build = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("build");
     let cmake = variable("CMAKE").unwrap_or_else(|| "cmake".into());
+    // CMake reads these by itself.
+    for name in ["CXX", "CMAKE_TOOLCHAIN_FILE", "CMAKE_GENERATOR"] {
+        variable(name);
+    }
+    // The cache has the settings of an earlier build, which would outlive their variables. It may be missing.
+    let _ = fs::remove_file(build.join("CMakeCache.txt"));
     let mut configure = Command::new(&cmake);
     configure.arg("-S").arg(source).arg("-B").arg(&build).args([
         "-DCMAKE_BUILD_TYPE=Release",
