@@ -256,17 +256,21 @@ func convert(ctx context.Context, op string, path *C.char, data []byte, options 
 		defer id.Delete()
 	}
 	made := C.go_mnn_onnx_convert(path, start(data), C.size_t(len(data)), given, token, C.uintptr_t(id))
+	err = check(op, made)
+	result := C.mnn_go_onnx_result(made.handle)
+	if err == nil {
+		defer func() { _ = check(op, C.go_mnn_onnx_result_destroy(result)) }()
+	}
+	// From here on nothing that C made is lost by a panic.
 	if watched.panicked {
 		panic(watched.value)
 	}
-	if err := check(op, made); err != nil {
+	if err != nil {
 		if made.status == C.MNN_ERROR_CANCELLED && ctx.Err() != nil {
 			return nil, cancelled(op, ctx)
 		}
 		return nil, err
 	}
-	result := C.mnn_go_onnx_result(made.handle)
-	defer func() { _ = check(op, C.go_mnn_onnx_result_destroy(result)) }()
 	return read(op, result, options.Output, &c)
 }
 
