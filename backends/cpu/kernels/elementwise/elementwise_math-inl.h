@@ -36,6 +36,21 @@ HWY_INLINE __m256i firstLanes(size_t count) {
 }
 #endif
 
+#if HWY_TARGET != HWY_AVX3 && HWY_TARGET != HWY_AVX2
+// Sets without masks copy the ends of rows. These are functions of their own, because many loops contain them.
+HWY_MAYBE_UNUSED HWY_NOINLINE V loadPart(const float* x, size_t count, float fill) {
+    alignas(64) float buffer[kLanes];
+    hn::Store(k(fill), D(), buffer);
+    std::memcpy(buffer, x, count * sizeof(float));
+    return hn::Load(D(), buffer);
+}
+HWY_MAYBE_UNUSED HWY_NOINLINE void storePart(V v, float* y, size_t count) {
+    alignas(64) float buffer[kLanes];
+    hn::Store(v, D(), buffer);
+    std::memcpy(y, buffer, count * sizeof(float));
+}
+#endif
+
 // Loads `count` <= Lanes floats; the lanes behind them become `fill`.
 HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
     const D d;
@@ -46,10 +61,7 @@ HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
     const __m256i first = firstLanes(count);
     return V{_mm256_blendv_ps(k(fill).raw, _mm256_maskload_ps(x, first), _mm256_castsi256_ps(first))};
 #else
-    alignas(64) float buffer[kLanes];
-    hn::Store(k(fill), d, buffer);
-    std::memcpy(buffer, x, count * sizeof(float));
-    return hn::Load(d, buffer);
+    return loadPart(x, count, fill);
 #endif
 }
 
@@ -61,9 +73,7 @@ HWY_INLINE void storeSome(V v, float* y, size_t count) {
 #elif HWY_TARGET == HWY_AVX2
     _mm256_maskstore_ps(y, firstLanes(count), v.raw);
 #else
-    alignas(64) float buffer[kLanes];
-    hn::Store(v, d, buffer);
-    std::memcpy(y, buffer, count * sizeof(float));
+    storePart(v, y, count);
 #endif
 }
 
