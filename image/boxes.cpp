@@ -89,9 +89,10 @@ class Table {
         const float* values = output.values;
         if (boxes == 0 && all == 0) return Table();
         if (all == boxes) return Table(values, boxes, 1, 1, 1);
-        if (all > 0 && shape.size() == 1 && boxes == 1) return Table(values, 1, all, all, 1);
-        if (all > 0 && shape.size() == 2 && shape[0] == rows) return Table(values, boxes, all / boxes, all / boxes, 1);
-        if (all > 0 && shape.size() == 2 && shape[1] == rows) return Table(values, boxes, all / boxes, 1, boxes);
+        const size_t columns = boxes > 0 ? all / boxes : 0;
+        if (columns > 0 && shape.size() == 1 && boxes == 1) return Table(values, 1, columns, columns, 1);
+        if (columns > 0 && shape.size() == 2 && shape[0] == rows) return Table(values, boxes, columns, columns, 1);
+        if (columns > 0 && shape.size() == 2 && shape[1] == rows) return Table(values, boxes, columns, 1, boxes);
         fail(Status::ComputeSizeError, "the %s have the shape %s; one row for each of the %zu boxes is needed",
              output.name, given.c_str(), boxes);
     }

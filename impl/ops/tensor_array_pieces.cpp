@@ -55,6 +55,7 @@ std::vector<std::pair<int64_t, int64_t>> scatteredRows(const ShapeContext& conte
     std::vector<std::pair<int64_t, int64_t>> rows;
     const std::vector<int64_t> indices = context.ints(1);
     limitSearches(context, indices.size(), list);
+    rows.reserve(indices.size());
     for (const int64_t index : indices)
         rows.emplace_back(writeIndex(context, list, index), static_cast<int64_t>(rows.size()));
     std::sort(rows.begin(), rows.end());
