@@ -43,7 +43,8 @@ struct Reading {
     Functions functions = functionsOf(model);
     // The order of each list of nodes that has been read. A function's nodes are read with every call.
     std::unordered_map<const std::vector<Node>*, std::vector<const Node*>> orders = {};
-    // The end of what has been read of each file of external data, in bytes of memory: see Budget::foundExternal().
+    // For each file of external data, the largest sum of an array's offset and its bytes in memory. It has been passed
+    // to Budget::foundExternal().
     std::unordered_map<std::string, uint64_t> external = {};
     // keptFreeAxes: a Squeeze without axes has kept free axes, because the file declares no rank for its result.
     // dropsFreeAxes: the model is read again, and such a Squeeze drops them.

@@ -139,8 +139,10 @@ void CountedLoop::emptyScans() {
     if (outputCount() == carried_) return;
     const bool planned = planBody();
     for (size_t i = carried_; i < outputCount(); ++i) {
-        Operand none = output(i);  // with its scale
-        none.list = nullptr;
+        Operand none;
+        none.name = output(i).name;
+        none.number = output(i).number;
+        none.quant = output(i).quant;  // later stages are planned with the scale of the tensor
         none.shape = Shape{0};
         if (const Operand* part = planned ? &body_.pipeline().output(i + 1) : nullptr; part && !part->list) {
             none.shape = part->shape;

@@ -181,7 +181,8 @@ pub(crate) unsafe fn answer(
         *(*call).message.add(length) = 0;
     }
     match error.code() {
-        sys::MNN_OK => sys::MNN_ERROR_CALLBACK_STOP, // an error is no success, whatever number it was made with
+        // A caller can make an error with the number of success: then no state exists.
+        sys::MNN_OK => sys::MNN_ERROR_CALLBACK_STOP,
         code => code,
     }
 }
