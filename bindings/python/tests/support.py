@@ -1,5 +1,6 @@
 """Models of the repository that the tests run. MNN_C_TEST_INSTALLED=1 tests an installed package."""
 
+import itertools
 import os
 import pathlib
 import signal
@@ -23,11 +24,22 @@ SHRINK = REPOSITORY / "examples" / "own_operator" / "shrink.mnn"
 WINDOWS = sys.platform == "win32"
 
 
-def ctrl_c_after(seconds):
-    """Returns a timer that sends SIGINT to this process, as Ctrl-C does. On Windows os.kill() would end the process."""
+def ctrl_c():
+    """Sends SIGINT to this process, as Ctrl-C does. On Windows os.kill() would end the process."""
     if WINDOWS:
-        return threading.Timer(seconds, signal.raise_signal, (signal.SIGINT,))
-    return threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+        signal.raise_signal(signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def ctrl_c_after(seconds):
+    return threading.Timer(seconds, ctrl_c)
+
+
+def in_one_call(*calls):
+    """Makes calls of C functions, each a function with its arguments, without an instruction of Python between them, as
+    the library calls callbacks."""
+    return list(itertools.chain(*(map(function, *((each,) for each in arguments)) for function, *arguments in calls)))
 
 
 def case(name):

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from support import DIGITS, SHRINK, Test, ctrl_c_after, images, mnn_c
-from mnn_c import errors
+from support import DIGITS, SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, in_one_call, mnn_c
+from mnn_c import errors, runtime
 
 
 class Failures(Test):
@@ -78,6 +78,40 @@ class Cancelling(Test):
             self.assertEqual(session.statistics.failed_runs, failed + 1)
             session.execute(cancel=token)  # the trigger of Ctrl-C is gone
         self.assertEqual(signal.set_wakeup_fd(-1), -1)
+
+    def test_ctrl_c_at_callbacks(self):
+        # Python handles a signal that comes while the library computes before the first instruction of a callback.
+        net = self.net(SHRINK)
+        net.add_operator("SoftShrink", lambda x: x)
+        session = net.session()
+        self.addCleanup(session.close)
+        x = np.zeros((20000, 3, 4), np.float32)
+        session(x)
+        for _ in range(10):
+            timer = ctrl_c_after(0.02)
+            with self.assertRaises(KeyboardInterrupt):
+                timer.start()
+                while timer.is_alive():
+                    session(x)
+                session(x)
+            timer.join()
+        session(x)
+
+    def test_ctrl_c_ends_functions_of_the_program(self):
+        net, calls = self.net(SHRINK), []
+
+        def shrink(x):
+            calls.append(1)
+            ctrl_c()
+            time.sleep(60)
+            return x
+
+        net.add_operator("SoftShrink", shrink)
+        session = net.session()
+        self.addCleanup(session.close)
+        self.assertRaises(KeyboardInterrupt, session.execute)
+        self.assertEqual(len(calls), 1)
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
     def test_another_handler_decides_by_itself(self):
         session, calls = self.slow(), []

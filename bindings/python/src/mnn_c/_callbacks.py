@@ -6,6 +6,7 @@ from typing import Any, Callable, Optional, Sequence
 
 from . import _abi
 from ._failure import keep
+from ._interrupt import program
 from ._values import value_of
 from .enums import Op
 from .info import OpInfo
@@ -20,7 +21,7 @@ def native(callback: OpCallback) -> Any:
     def call(_: Any, op: Any, tensors: Any, count: int) -> int:
         try:
             info = value_of(op.contents, OpInfo)
-            result = callback(info, [Tensor(tensors[i], None) for i in range(count)])
+            result = program(callback, info, [Tensor(tensors[i], None) for i in range(count)])
             return int(Op.RUN if result is None else result)
         except BaseException as error:
             keep(error)

@@ -1,19 +1,28 @@
 """Ctrl-C: it ends a call of the library that the main thread is in, which then raises KeyboardInterrupt.
 
-Python calls its handlers of signals between two of its own instructions, so not during a call of the library. During
+Python calls its handlers of signals between two of its own instructions, so not while the library computes. During
 such a call, signal.set_wakeup_fd() makes Python write the numbers of signals to a socket at once. A thread that
-sleeps at the other end of the socket triggers the token of the call. Only Python's own handler of SIGINT, which raises
-KeyboardInterrupt, is helped in this way: a program with another handler decides by itself what ends its calls.
+sleeps at the other end of the socket triggers the token of the call.
+
+KeyboardInterrupt is raised when the call is over and its results are kept. Raised between any two instructions, it
+would lose a handle or a status that the library returns only once, and at the entry of a callback, where nothing can
+catch it, the library would get an arbitrary result. Only functions of the program that callbacks run are interrupted at
+once.
+
+Only Python's own handler of SIGINT, which raises KeyboardInterrupt, is helped in this way: a program with another
+handler decides by itself what ends its calls.
 """
 
 from __future__ import annotations
 
+# The functions of `signal` make enumerations of their results, which takes a good part of a small run.
+import _signal  # type: ignore[import-not-found]
 import os
 import signal
 import socket
 import sys
 import threading
-from typing import Callable, List, Optional
+from typing import Any, Callable, List, Optional, TypeVar
 
 from ._failure import kept, take
 from ._library import C
@@ -22,6 +31,43 @@ from .errors import CancelledError
 
 _CANCELLED = CancelledError.status
 _get_ident = threading.get_ident
+Result = TypeVar("Result")
+_noted = False  # Ctrl-C came during the present call
+
+
+def _note(_: int, frame: Any) -> None:
+    """The handler of SIGINT during calls of the library."""
+    global _noted
+    while frame is not None and frame.f_code is not held.__code__:
+        if frame.f_code is program.__code__:
+            raise KeyboardInterrupt
+        frame = frame.f_back
+    _noted = True
+
+
+def program(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Calls a function of the program in a callback, which Ctrl-C interrupts. The callback must keep the exception."""
+    return function(*arguments)
+
+
+def held(function: Callable[[], Result]) -> Result:
+    """Calls a function. On the main thread, Ctrl-C raises KeyboardInterrupt when the function is over."""
+    global _noted
+    if not applies():
+        return function()
+    before = _signal.getsignal(signal.SIGINT)
+    if before is not _note:
+        _noted = False
+    _signal.signal(signal.SIGINT, _note)
+    try:
+        return function()
+    finally:
+        if _signal.getsignal(signal.SIGINT) is _note:  # else a callback has set a handler, which stays
+            _signal.signal(signal.SIGINT, before)
+        if _noted:
+            _noted = False
+            take()
+            raise KeyboardInterrupt
 
 
 class _Watcher:
@@ -59,14 +105,14 @@ class _Watcher:
         try:
             while True:
                 status = function(token._handle)
-                # Python calls its handler here at the latest. It raises KeyboardInterrupt here, or it has done so in a
+                # Python has called its handler by now. It noted the signal, or it raised KeyboardInterrupt in a
                 # callback, which kept it.
                 if kept():
                     raised = take() if status == 0 else None
                     if raised is not None:
                         raise raised
                     return status
-                if status != _CANCELLED or not self.fired or token.triggered:
+                if status != _CANCELLED or _noted or not self.fired or token.triggered:
                     return status
                 # The signal belonged to an earlier call, so this one is repeated.
                 self.fired = False
@@ -107,17 +153,24 @@ if sys.platform != "win32":
 
 def applies() -> bool:
     """Returns whether Ctrl-C must end a call that begins now."""
-    return (
-        _get_ident() == threading.main_thread().ident
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return _get_ident() == threading.main_thread().ident and _signal.getsignal(signal.SIGINT) in (
+        signal.default_int_handler,
+        _note,
     )
 
 
 def call(function: Callable[[int], int], cancel: Optional[CancelToken]) -> int:
     """Calls function(handle of a token or 0) in such a way that Ctrl-C ends it."""
-    global _watcher
     if not applies():
         return function(0 if cancel is None else cancel._handle)
+    return held(lambda: _watched(function, cancel))
+
+
+def _watched(function: Callable[[int], int], cancel: Optional[CancelToken]) -> int:
+    global _watcher
     if _watcher is None:
-        _watcher = _Watcher()
+        try:
+            _watcher = _Watcher()
+        except RuntimeError:  # no thread can begin any more, because the program ends
+            return function(0 if cancel is None else cancel._handle)
     return _watcher.call(function, cancel)

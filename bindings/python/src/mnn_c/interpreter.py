@@ -159,7 +159,7 @@ class Interpreter(Closable):
             else:
                 address, size = memory.ctypes.data, memory.size
                 status = C.mnn_interpreter_create_from_memory(address, size, byref(options), byref(out))
-            self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
+            self._value = out.value or 0  # Ctrl-C raises only after this function
             return status
 
         try:
@@ -298,7 +298,8 @@ class Interpreter(Closable):
         if keep == Keep.NOTHING:
             check(C.mnn_interpreter_release_model(self._handle))
         else:
-            check(C.mnn_interpreter_release_model_keeping(self._handle, int(keep)))
+            handle = self._handle
+            check(_interrupt.held(lambda: C.mnn_interpreter_release_model_keeping(handle, int(keep))))
 
     def set_cache_file(self, path: Optional[Path]) -> None:
         """Names the file that keeps compiled pipelines of GPU sessions; None removes the name."""

@@ -171,7 +171,7 @@ def convert(
     def watch(_: Any, done: int, total: int) -> int:
         try:
             if progress is not None:
-                progress(done, total)
+                _interrupt.program(progress, done, total)
             return 0
         except BaseException as error:
             keep(error)

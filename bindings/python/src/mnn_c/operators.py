@@ -12,6 +12,7 @@ import numpy as np
 from . import _abi, _calls, _registry
 from ._calls import decode, encode
 from ._failure import check, keep
+from ._interrupt import program
 from ._known import known
 from ._library import C
 from .dtypes import Array, dtype_of, type_of
@@ -198,7 +199,7 @@ class _Registered:
 def _callback(method: str) -> Any:
     def call(number: int, struct: Any) -> int:
         try:
-            getattr(_registry.get(number), method)(struct.contents)
+            program(getattr(_registry.get(number), method), struct.contents)
             return 0
         except BaseException as error:
             keep(error)

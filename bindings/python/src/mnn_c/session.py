@@ -64,7 +64,7 @@ class Session(Stateful):
                 status = C.mnn_session_create(interpreter._handle, structs, byref(out))
             else:
                 status = C.mnn_session_create_paths(interpreter._handle, structs, len(made), byref(out))
-            self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
+            self._value = out.value or 0  # Ctrl-C raises only after this function
             return status
 
         check(_interrupt.call(create, cancel))

@@ -12,6 +12,7 @@ import numpy as np
 from . import _abi, _registry
 from ._calls import encode
 from ._failure import keep
+from ._interrupt import program
 from .enums import Load
 from .errors import FileReadFailedError
 
@@ -31,7 +32,7 @@ ExternalWeights = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, W
 
 def _call_reader(number: int, offset: int, destination: int, count: int) -> int:
     try:
-        data = memoryview(_registry.get(number).read(offset, count)).cast("B")
+        data = memoryview(program(_registry.get(number).read, offset, count)).cast("B")
         if len(data) != count:
             raise ValueError(f"the reader gave {len(data)} bytes at {offset}, not {count}")
         ctypes.memmove(destination, bytes(data), count)
