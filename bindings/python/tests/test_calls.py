@@ -1,12 +1,17 @@
 """Errors, cancellation, Ctrl-C, threads, asyncio, callbacks and own operators."""
 
 import asyncio
+import contextlib
+import ctypes
+import io
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import unittest
+import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -213,6 +218,33 @@ class Threads(Test):
         ) as runtime:
             with self.net().session(runtime=runtime) as session:
                 np.testing.assert_array_equal(session(images(64)), self.session(threads=2)(images(64)))
+
+    @unittest.skipIf(WINDOWS, "the library of C has another name")
+    def test_locks_of_a_queue(self):
+        lock = threading.Lock()
+        number = mnn_c._registry.add(lock)
+        self.addCleanup(mnn_c._registry.remove, number)
+        enter, leave = (runtime._lock_queue, number), (runtime._unlock_queue, number)
+        signalled = (ctypes.CDLL(None)["raise"], signal.SIGINT)
+        for calls in ((signalled, enter, leave), (enter, signalled, leave), (enter, leave, signalled)):
+            with self.assertRaises(KeyboardInterrupt):
+                mnn_c._interrupt.call(lambda _: in_one_call(*calls).clear() or 0, None)
+            self.assertFalse(lock.locked())
+
+        class Refuses:
+            def __enter__(self):
+                raise LookupError("out of the lock")
+
+            def __exit__(self, *_):
+                raise AssertionError("it was not entered")
+
+        for hook in (sys.__unraisablehook__, lambda found: seen.append(found.exc_value)):
+            seen, number = [], mnn_c._registry.add(Refuses())
+            self.addCleanup(mnn_c._registry.remove, number)
+            with unittest.mock.patch("sys.unraisablehook", hook), contextlib.redirect_stderr(io.StringIO()) as printed:
+                in_one_call((runtime._lock_queue, number), (runtime._unlock_queue, number))
+            self.assertEqual(len(seen) + printed.getvalue().count("LookupError: out of the lock"), 1)
+            self.assertNotIn("it was not entered", printed.getvalue())
 
 
 class Callbacks(Test):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import sys
+import traceback
+from types import SimpleNamespace
 from typing import Any, Dict
 
 from ._abi import Finalizer, LogCallback
@@ -36,13 +38,18 @@ def remove(number: int) -> None:
 
 
 def report(error: BaseException, where: Any) -> None:
-    """Passes an exception that no call can raise again to Python's hook for exceptions of finalizers."""
-
-    class Unraisable:
-        exc_type, exc_value, exc_traceback = type(error), error, error.__traceback__
-        err_msg, object = "Exception ignored in a callback of mnn_c", where
-
-    sys.unraisablehook(Unraisable())  # type: ignore[arg-type]
+    """Passes an exception that no call can raise again to the program's hook for exceptions of finalizers, else prints
+    it, because Python's own hook takes only arguments that the interpreter makes."""
+    message = "Exception ignored in a callback of mnn_c"
+    if sys.unraisablehook is not sys.__unraisablehook__:
+        kind, trace = type(error), error.__traceback__
+        arguments: Any = SimpleNamespace(
+            exc_type=kind, exc_value=error, exc_traceback=trace, err_msg=message, object=where
+        )
+        sys.unraisablehook(arguments)
+    elif sys.stderr is not None:
+        print(f"{message}: {where!r}", file=sys.stderr)
+        traceback.print_exception(type(error), error, error.__traceback__)
 
 
 def _call_finalizer(number: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional, Sequence, Set, Tuple
 from . import _abi, _calls, _registry
 from ._failure import check, keep
 from ._handles import Closable
+from ._interrupt import held
 from ._known import known
 from ._library import C
 from .enums import Forward, LogLevel, Power
@@ -79,36 +80,39 @@ def _call_release(number: int, address: int, size: int, alignment: int) -> None:
 _release = _abi.Release(_call_release)
 
 
-# The locks, with their threads, that the library uses without holding them, because they cannot be entered.
-_not_entered: Set[Tuple[int, int]] = set()
+# The locks that were entered, each with the thread that holds it: an exception may have kept it from entering one.
+_entered: Set[Tuple[int, int]] = set()
 
 
 def _call_lock_queue(number: int) -> None:
-    lock = _registry.get(number)
-    while True:
-        try:
+    lock, holder = _registry.get(number), (number, threading.get_ident())
+
+    def enter() -> None:
+        if holder not in _entered:  # else Ctrl-C came before _call_unlock_queue
             lock.__enter__()
-            return
-        except KeyboardInterrupt as error:  # the call that uses the queue raises it
-            keep(error)
-        except BaseException as error:
-            _registry.report(error, lock)
-            _not_entered.add((number, threading.get_ident()))
-            return
+            _entered.add(holder)
+
+    _hold(enter, lock)
 
 
 _lock_queue = _abi.QueueCallback(_call_lock_queue)
 
 
 def _call_unlock_queue(number: int) -> None:
-    holder = (number, threading.get_ident())
-    if holder in _not_entered:
-        _not_entered.remove(holder)
-        return
-    lock = _registry.get(number)
+    lock, holder = _registry.get(number), (number, threading.get_ident())
+
+    def leave() -> None:
+        if holder in _entered:
+            _entered.remove(holder)
+            lock.__exit__(None, None, None)
+
+    _hold(leave, lock)
+
+
+def _hold(function: Callable[[], None], lock: Any) -> None:
     try:
-        lock.__exit__(None, None, None)
-    except KeyboardInterrupt as error:
+        held(function)
+    except KeyboardInterrupt as error:  # the call that uses the queue raises it
         keep(error)
     except BaseException as error:
         _registry.report(error, lock)
