@@ -1,17 +1,18 @@
 """Submitted runs: results, turns, timeouts, cancellation, asyncio, own operators, the end of objects."""
 
 import asyncio
+import contextlib
 import gc
 import os
 import subprocess
 import sys
 import threading
+import time
 import unittest
-import unittest.mock
 
 import numpy as np
 
-from support import SHRINK, Test, ctrl_c_after, images, mnn_c
+from support import SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, mnn_c
 from mnn_c import errors
 
 
@@ -139,20 +140,35 @@ class Submitted(Test):
         session.run({"image": images(2)})
         self.assertIs(pending.result(), result)
 
-    def test_ctrl_c_after_the_end(self):
+    def test_ctrl_c_during_a_wait(self):
+        # Python handles the signal when the library has returned the status, which it does only once.
+        net, begun, signals = self.net(SHRINK), threading.Event(), [ctrl_c]
+
+        def shrink(x):
+            if signals:
+                begun.wait()
+                while not first._turn.locked():
+                    time.sleep(0.001)
+                signals.pop()()
+            return x
+
+        net.add_operator("SoftShrink", shrink)
+        session = net.session()
+        self.addCleanup(session.close)
+        first = session.submit()
+        begun.set()
+        self.assertRaises(KeyboardInterrupt, first.wait)
+        second = session.submit()
+        for _ in range(2):
+            with contextlib.suppress(errors.CancelledError):  # the run may have come to its end all the same
+                first.wait()
+        self.assertTrue(second.result())
+
+    def test_refused_runs_are_not_later_runs(self):
         session = self.session()
-        first = session.submit({"image": images(1)})
-
-        def interrupted(function, token):
-            self.assertEqual(function(token._handle), 0)
-            raise KeyboardInterrupt
-
-        with unittest.mock.patch("mnn_c._interrupt.call", interrupted):
-            self.assertRaises(KeyboardInterrupt, first.wait)
-        second = session.submit({"image": images(2)})
-        first.wait()
-        del first
-        self.assertEqual(second.result()["scores"].shape, (2, 10))
+        pending = session.submit({"image": images(1)})
+        self.assertRaises(errors.BusyError, session.execute)
+        self.assertEqual(pending.result()["scores"].shape, (1, 10))
 
     def test_asyncio(self):
         net = self.net()
@@ -204,6 +220,27 @@ class Submitted(Test):
             for name in wanted:
                 np.testing.assert_array_equal(got[name], wanted[name])
 
+    def test_operators_that_raise_what_waits_raise(self):
+        raised = []
+
+        def shrink(x):
+            raise raised[-1]
+
+        net = self.net(SHRINK)
+        net.add_operator("SoftShrink", shrink)
+        for kind in (errors.BusyError, errors.WaitTimeoutError, errors.BadStateError):
+            raised.append(kind("out of the operator"))
+            session = net.session()
+            pending = session.submit()
+            for _ in range(2):
+                with self.assertRaises(kind) as found:
+                    pending.wait()
+                self.assertIs(found.exception, raised[-1])
+            self.assertTrue(pending.done())
+            session.submit()
+            session.close()
+            self.assertTrue(session.closed)
+
     def test_operators_that_use_sessions(self):
         net = self.net(SHRINK)
         calls, found = [], []
@@ -238,20 +275,64 @@ class Submitted(Test):
         self.assertFalse(closing.is_alive())
         self.assertEqual(len(found), 2)
 
-    def test_the_end_of_the_program(self):
+    def ends(self, end, operator="time.sleep(0.2)"):
+        """Runs a program that ends while an operator computes; returns what it printed as errors."""
         script = (
-            "import mnn_c, sys, time\n"
+            "import atexit, mnn_c, os, signal, sys, threading, time\n"
             "def shrink(x):\n"
-            "    time.sleep(0.2)\n"
+            f"    {operator}\n"
             "    return x\n"
-            "net = mnn_c.Interpreter(sys.argv[1])\n"
-            "net.add_operator('SoftShrink', shrink)\n"
-            "pending = net.session().submit()\n"
+            "def session():\n"
+            "    net = mnn_c.Interpreter(sys.argv[1])\n"
+            "    net.add_operator('SoftShrink', shrink)\n"
+            "    return net.session()\n"
         )
         done = subprocess.run(
-            [sys.executable, "-c", script, str(SHRINK)], stderr=subprocess.PIPE, timeout=60,
+            [sys.executable, "-c", script + end, str(SHRINK)], stderr=subprocess.PIPE, timeout=60,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr.decode()
+
+    def test_the_end_of_the_program(self):
+        self.assertEqual(self.ends("pending = session().submit()\n"), "")
+        # Here the main thread uses the library for the first time when no thread can begin any more.
+        self.assertEqual(
+            self.ends(
+                "def work():\n"
+                "    global other, pending\n"
+                "    other, pending = session(), session().submit()\n"
+                "atexit.register(lambda: other.run())\n"
+                "thread = threading.Thread(target=work)\n"
+                "thread.start()\n"
+                "thread.join()\n"
+            ),
+            "",
+        )
+
+    @unittest.skipIf(WINDOWS, "os.kill() would end the process, and there is no fork()")
+    def test_the_end_of_the_program_with_signals_and_children(self):
+        printed = self.ends(
+            "begun, ending = [], threading.Event()\n"
+            "pending = [session().submit() for _ in range(3)]\n"
+            "while len(begun) < 3:\n"
+            "    time.sleep(0.001)\n"
+            "atexit.register(ending.set)\n",
+            "begun.append(1); ending.wait(); time.sleep(0.2); os.kill(os.getpid(), signal.SIGINT)",
+        )
+        self.assertIn("KeyboardInterrupt", printed)
+        # The child ends although another thread of the parent was waiting.
+        self.ends(
+            "pending = session().submit()\n"
+            "threading.Thread(target=pending.wait).start()\n"
+            "while not pending._turn.locked():\n"
+            "    time.sleep(0.001)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    signal.alarm(20)\n"
+            "    sys.exit()\n"
+            "sys.exit(os.waitpid(child, 0)[1])\n",
+            "time.sleep(0.5)",
+        )
 
 
 if __name__ == "__main__":

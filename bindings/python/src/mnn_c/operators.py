@@ -17,7 +17,15 @@ from ._known import known
 from ._library import C
 from .dtypes import Array, dtype_of, type_of
 from .enums import ElementType, Format
-from .errors import BadTypeError, CallbackStopError, ComputeSizeError, Error, InputDataError
+from .errors import (
+    BadTypeError,
+    BusyError,
+    CallbackStopError,
+    ComputeSizeError,
+    Error,
+    InputDataError,
+    WaitTimeoutError,
+)
 
 
 @dataclass(frozen=True)
@@ -196,14 +204,21 @@ class _Registered:
             np.copyto(_view(output, shape), array, casting="same_kind")
 
 
+def failed(error: BaseException) -> int:
+    """Keeps the exception of a callback, and returns a status for the library: none that calls of a session return for
+    themselves, so that theirs are not mistaken."""
+    keep(error)
+    status = error.status if isinstance(error, Error) else 0
+    return CallbackStopError.status if status in (0, BusyError.status, WaitTimeoutError.status) else status
+
+
 def _callback(method: str) -> Any:
     def call(number: int, struct: Any) -> int:
         try:
             program(getattr(_registry.get(number), method), struct.contents)
             return 0
         except BaseException as error:
-            keep(error)
-            return error.status if isinstance(error, Error) and error.status else CallbackStopError.status
+            return failed(error)
 
     return _abi.OperatorCallback(call)
 

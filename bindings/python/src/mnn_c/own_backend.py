@@ -8,11 +8,12 @@ from typing import Any, List, Union
 
 from . import _abi, _calls, _registry
 from ._calls import encode
-from ._failure import check, keep
+from ._failure import check
+from ._interrupt import program
 from ._library import C
 from .dtypes import Array
-from .errors import CallbackStopError, Error, NotSupportedError
-from .operators import HostTensor, Node, _callback, _compute, _node, _Registered, _release, _tensor
+from .errors import NotSupportedError
+from .operators import HostTensor, Node, _callback, _compute, _node, _Registered, _release, _tensor, failed
 
 
 class HostBackend:
@@ -55,12 +56,11 @@ def _call_supports(number: int, struct: Any) -> int:
     try:
         inputs = [_tensor(call.inputs[i].contents) for i in range(call.input_count)]
         outputs = [_tensor(call.outputs[i].contents, False) for i in range(call.output_count)]
-        answer = _registry.get(number).operator.supports(_node(call.node.contents), inputs, outputs)
+        answer = program(_registry.get(number).operator.supports, _node(call.node.contents), inputs, outputs)
     except NotSupportedError as error:  # for the library this is an answer, not a failure
         answer = error.sentence
     except BaseException as error:
-        keep(error)
-        return error.status if isinstance(error, Error) and error.status else CallbackStopError.status
+        return failed(error)
     if answer and not isinstance(answer, str):  # True, also that of NumPy
         return 0
     text = str(answer or "").encode("utf-8", "replace")[: max(call.message_size - 1, 0)]

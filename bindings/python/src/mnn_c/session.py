@@ -47,7 +47,6 @@ class Session(Stateful):
         self._rank_address = byref(self._rank)
         self._bound: Dict[int, Tuple[Array, memoryview, Format]] = {}
         self._pending: Optional["weakref.ref[Pending]"] = None  # the last one
-        self._runs = 0  # how many runs have begun
         self._interpreter = interpreter  # its bytes may be borrowed
         if paths is not None and config is not None:
             raise TypeError("a session has one configuration or one for each of its paths, not both")
@@ -180,7 +179,6 @@ class Session(Stateful):
         """Runs with the present contents of the inputs, and reads nothing."""
         with self._lock:
             handle = self._handle
-            self._runs += 1
             if before is None and after is None:
                 if cancel is None and not _interrupt.applies():
                     check(C.mnn_session_run(handle))
@@ -210,16 +208,18 @@ class Session(Stateful):
     ) -> Pending:
         """Writes inputs, begins a run and returns without waiting for its end; Pending.result() gives the outputs.
 
-        A run that a GPU computes completely is submitted to the GPU; other runs are computed by one more thread, that
-        of the session or of its runtime, in the order of the calls. Until the run was waited for, calls of the session
-        raise BusyError; close() waits for it.
+        Runs are computed, also on a GPU, by one more thread, that of the session or of its runtime, in the order of the
+        calls. Until the run was waited for, calls of the session raise BusyError; close() waits for it.
         """
         with self._lock:
             if inputs:
                 self._write(inputs, cancel)
-            pending = Pending(self, self._outputs if outputs is None else outputs, cancel)
-            self._pending = weakref.ref(pending)
-            return pending
+            return Pending(self, self._outputs if outputs is None else outputs, cancel)
+
+    def _run_count(self) -> int:
+        """Returns how many runs have begun and ended."""
+        statistics = self.statistics
+        return statistics.runs + statistics.failed_runs
 
     def _write(self, inputs: Mapping[str, Any], cancel: Optional[CancelToken]) -> None:
         ready: List[Tuple[int, Array, int]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
 import weakref
@@ -14,7 +15,7 @@ from ._failure import check, failure, take
 from ._library import C
 from .cancel import CancelToken
 from .dtypes import Array
-from .errors import BadStateError, BusyError, CancelledError, WaitTimeoutError
+from .errors import BadStateError, BusyError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from .session import Session
@@ -26,8 +27,8 @@ class Pending:
     Any thread may wait. The end of a Pending that nothing refers to any more waits for its run.
     """
 
-    _begun = False
-    _over = False
+    _error: Optional[BaseException] = None  # that of the run when it is over
+    _under_way = False  # from mnn_session_submit() to the mnn_session_wait() that returns the status of the run
 
     def __init__(self, session: "Session", outputs: Iterable[str], cancel: Optional[CancelToken]) -> None:
         self._session = session
@@ -35,30 +36,25 @@ class Pending:
         self._own_token = cancel is None
         self._token = CancelToken() if cancel is None else cancel
         self._turn = threading.Lock()  # for the threads that wait
-        self._error: Optional[BaseException] = None
         self._results: Optional[Dict[str, Array]] = None
-        self._raised: List[BaseException] = []  # by a callback, on the thread of the run
         self._options = _calls.prepared(_abi.RunOptions, C.mnn_run_options_init)
         self._options.cancel = self._token._handle
         self._options.done = _done
         _alive.add(self)
-        self._begun = True  # from now on, because Ctrl-C may come at the end of the call: __del__ waits then
-        try:
-            check(self._submit())
-        except Exception:
-            self._begun = False
-            raise
-        session._runs += 1
-        self._number = session._runs
+        _interrupt.held(self._submit)
 
-    def _submit(self) -> int:
-        session = self._session._handle
-        number = _registry.add(self._raised)  # until _done
+    def _submit(self) -> None:
+        session = self._session
+        self._number = session._run_count() + 1
+        raised: List[BaseException] = []  # by a callback, on the thread of the run
+        number = _registry.add(raised)  # until _done
         self._options.user_data = number
-        status: int = C.mnn_session_submit(session, byref(self._options))
+        status: int = C.mnn_session_submit(session._handle, byref(self._options))
         if status:
             _registry.remove(number)
-        return status
+            check(status)
+        self._raised, self._error, self._under_way = raised, None, True
+        session._pending = weakref.ref(self)
 
     def done(self) -> bool:
         """Whether the run is over."""
@@ -82,14 +78,14 @@ class Pending:
         self.wait(timeout)
         with self._session._lock:
             if self._results is None:
-                if self._session._runs != self._number:
+                if self._session._run_count() != self._number:
                     raise BadStateError("the session has run again since, so the outputs of this run are gone")
                 self._results = {name: self._session._read(name) for name in self._outputs}
             return self._results
 
     def cancel(self) -> None:
         """Ends the run: it raises CancelledError. Triggers the token that submit() was given, if there is one."""
-        if not self._over:
+        if self._under_way:
             self._token.trigger()
 
     def __await__(self) -> Generator[Any, None, Dict[str, Array]]:
@@ -114,60 +110,41 @@ class Pending:
     def _settle(self, nanoseconds: int) -> bool:
         """Waits at most `nanoseconds`, without a limit where they are below 0; returns whether the run is over."""
         limit = -1.0 if nanoseconds < 0 else min(nanoseconds / 1e9, threading.TIMEOUT_MAX)
-        if not self._turn.acquire(timeout=limit):
-            return False
-        try:
-            if not self._over:
-                status = self._wait(nanoseconds)
-                if status == WaitTimeoutError.status:
-                    return False
-                if status == BusyError.status:  # in a callback on the thread that comes to this run later
-                    raise failure(status)
-                if self._raised:
-                    self._error = self._raised[0]
-                elif status == BadStateError.status and self._interrupted:
-                    self._error = CancelledError("the run was ended by Ctrl-C")
-                elif status:
-                    self._error = failure(status)
-                self._over = True
-            return True
-        finally:
-            self._turn.release()
+        waited = False
 
-    _interrupted = False  # set when the end of an earlier wait raised an exception
+        def settle(_: int) -> int:
+            nonlocal waited
+            if not self._turn.acquire(timeout=limit):
+                return WaitTimeoutError.status
+            try:
+                if waited:  # the signal of another call ended the run, so it is repeated
+                    self._submit()
+                waited = True
+                return self._wait(nanoseconds) if self._under_way else 0
+            finally:
+                self._turn.release()
+
+        status = _interrupt.call(settle, None if self._token.closed else self._token)
+        if status == BusyError.status:  # in a callback on the thread that comes to this run later
+            raise failure(status)
+        return status != WaitTimeoutError.status
 
     def _wait(self, nanoseconds: int) -> int:
-        session = self._session._handle
-        waited = False
-        status = WaitTimeoutError.status
-
-        def wait(_: int) -> int:
-            nonlocal waited, status
-            if waited:  # the signal of another call ended the run, so it is repeated
-                begun = self._submit()
-                if begun:
-                    return begun
-            waited = True
-            status = C.mnn_session_wait(session, nanoseconds)
-            return status
-
-        if not _interrupt.applies() or self._token.closed:
-            return wait(0)
-        try:
-            return _interrupt.call(wait, self._token)
-        except KeyboardInterrupt:
-            self._interrupted = True
-            if status not in (WaitTimeoutError.status, BusyError.status):  # another wait would be for a later run
-                self._over = True
-                self._error = CancelledError("the run was ended by Ctrl-C") if status else None
-            raise
+        status: int = C.mnn_session_wait(self._session._handle, nanoseconds)
+        if status not in (WaitTimeoutError.status, BusyError.status):  # callbacks give the library neither of them
+            self._under_way = False
+            if self._raised:
+                self._error = self._raised[0]
+            elif status:
+                self._error = failure(status)
+        return status
 
     def __repr__(self) -> str:
-        return f"<Pending {'over' if self._over else 'under way'}>"
+        return f"<Pending {'under way' if self._under_way else 'over'}>"
 
     def __del__(self) -> None:
         # The thread of the run gets no turn to call Python any more while the interpreter ends.
-        if self._begun and not self._over and not sys.is_finalizing():
+        if self._under_way and not sys.is_finalizing():
             C.mnn_session_wait(self._session._value, -1)
 
 
@@ -187,10 +164,14 @@ _alive: "weakref.WeakSet[Pending]" = weakref.WeakSet()
 def _end_runs() -> None:
     """Ends the runs that are under way when the program ends, because their callbacks need Python."""
     for pending in list(_alive):
-        if pending._own_token:
-            pending.cancel()
-        if pending._begun:
+        try:
+            if pending._own_token:
+                pending.cancel()
             pending._settle(-1)
+        except BaseException as error:  # the other runs must end, too
+            _registry.report(error, pending)
 
 
-atexit.register(_end_runs)
+atexit.register(_interrupt.held, _end_runs)
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_alive.clear)  # runs of the parent end there
