@@ -297,6 +297,18 @@ class Operators(Test):
         with self.assertRaises(errors.BadStateError):
             net.add_operator("Other", SoftShrink())
 
+    def test_orders_of_bytes(self):
+        class Turned(mnn_c.Operator):
+            def shape(self, node, inputs):
+                return [(inputs[0].shape, ">f4")]
+
+            def compute(self, node, inputs, state):
+                return inputs[0].astype(">f4")
+
+        net = self.net(SHRINK)
+        net.add_operator("SoftShrink", Turned())
+        np.testing.assert_array_equal(net.session()(np.ones((1, 3, 4))), np.full((1, 3, 4), 3))
+
     def test_exceptions_come_back(self):
         x = np.zeros((1, 3, 4))
 

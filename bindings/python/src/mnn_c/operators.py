@@ -175,7 +175,7 @@ class _Registered:
                 raise ComputeSizeError(f"shape() gave {len(shape)} dimensions; at most {_abi.MAX_RANK} are allowed")
             output.rank = len(shape)
             output.dims[: len(shape)] = _calls.extents(shape)[0][:]
-            output.type = type_of(dtype)
+            output.type = type_of(np.dtype(dtype).newbyteorder("="))  # compute() may give any order
 
     def prepare(self, call: Any) -> None:
         node, state = _node(call.node.contents), None
