@@ -126,27 +126,21 @@ func (m *Interpreter) newSession(ctx context.Context, op string, configs []Sessi
 			C.mnn_go_share_runtime(&wanted[i], runtime.handle)
 		}
 	}
-	callsBack := m.hasOperators.Load()
-	for _, runtime := range shared {
-		callsBack = callsBack || runtime.hasBackends.Load()
-	}
 	var session *Session
-	create := func() error {
+	// Another goroutine may add an operator until C has the call, so whether there are any is known only afterwards.
+	err := withOperators(nil, nil, func() error {
 		result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
 			return call(wanted, token)
 		})
 		if err == nil {
 			session = newSession(result.handle, m.log, shared)
-			session.hasOperators = callsBack
+			session.hasOperators = m.hasOperators.Load()
+			for _, runtime := range shared {
+				session.hasOperators = session.hasOperators || runtime.hasBackends.Load()
+			}
 		}
 		return err
-	}
-	var err error
-	if callsBack {
-		err = withOperators(nil, nil, create)
-	} else {
-		err = create()
-	}
+	})
 	return session, err
 }
 

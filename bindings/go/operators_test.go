@@ -309,3 +309,32 @@ func TestCloseWaitsForCallsThatMakeOthers(t *testing.T) {
 		must(t, inTime(end))
 	}
 }
+
+// An addingContext calls a function when a creation looks at it, which is right before the call of C.
+type addingContext struct {
+	context.Context
+	once sync.Once
+	late func()
+}
+
+func (c *addingContext) Err() error {
+	c.once.Do(c.late)
+	return c.Context.Err()
+}
+
+func TestOperatorsThatAreAddedDuringACreation(t *testing.T) {
+	net := openShrink(t)
+	compute := func(*OperatorCall) error { panic("out of the operator") }
+	ctx := &addingContext{Context: context.Background(), late: func() {
+		must(t, net.AddOperator("SoftShrink", Operator{Compute: compute}))
+	}}
+	session, err := net.NewSession(ctx, nil)
+	must(t, err)
+	defer session.Close()
+	defer func() {
+		if got := recover(); got != "out of the operator" {
+			t.Errorf("the panic is %v", got)
+		}
+	}()
+	t.Errorf("no panic, but %v", session.Run(context.Background()))
+}
