@@ -102,11 +102,7 @@ func (m *Interpreter) newSession(ctx context.Context, op string, configs []Sessi
 	}
 	var shared []*Runtime // without repetitions
 	// Log functions may close what this call uses, so they are called when it has left everything.
-	defer func() {
-		for _, runtime := range shared {
-			runtime.finish()
-		}
-	}()
+	defer func() { finishAll(shared) }()
 	if err := m.enter(op); err != nil {
 		return nil, err
 	}

@@ -186,9 +186,16 @@ func (r *Runtime) finish() {
 	if r == nil {
 		return
 	}
-	r.log.deliver()
 	if r.host != nil {
-		r.host.resume()
+		defer r.host.resume()
+	}
+	r.log.deliver()
+}
+
+// finishAll calls finish of each runtime, also where one of them panics.
+func finishAll(runtimes []*Runtime) {
+	for _, runtime := range runtimes {
+		defer runtime.finish()
 	}
 }
 

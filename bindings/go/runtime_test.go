@@ -237,3 +237,37 @@ func TestMessagesOfARuntimeComeWithNothingHeld(t *testing.T) {
 	_, err := net.NewSession(context.Background(), nil)
 	mustBe(t, err, ErrClosed)
 }
+
+// The panic of a log function does not keep the messages of other runtimes.
+func TestMessagesBesideAPanic(t *testing.T) {
+	var got [2]int
+	runtimes, armed := [2]*Runtime{}, false
+	for i := range runtimes {
+		i := i
+		runtimes[i] = newTestRuntime(t, &RuntimeConfig{LogLevel: LogInfo, Log: func(LogLevel, string) {
+			if armed {
+				got[i]++
+				panic("out of the log")
+			}
+		}})
+	}
+	armed = true
+	config := func(outputs []string, shared *Runtime) SessionConfig {
+		return SessionConfig{Outputs: outputs, Runtime: shared, ForwardType: ForwardVulkan, AllowFallback: true,
+			Device: "a device that is nowhere"}
+	}
+	func() {
+		defer func() {
+			if value := recover(); value != "out of the log" {
+				t.Errorf("the panic is %v", value)
+			}
+		}()
+		_, err := openDigits(t).NewSessionPaths(context.Background(),
+			config([]string{"m"}, runtimes[0]), config(nil, runtimes[1]))
+		t.Errorf("no panic, but %v", err)
+	}()
+	armed = false
+	if got != [2]int{1, 1} {
+		t.Errorf("the functions were called %v times", got)
+	}
+}

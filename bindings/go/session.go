@@ -100,10 +100,8 @@ func (s *Session) leave(mine bool) {
 	if mine {
 		s.unlock()
 	}
+	defer finishAll(s.shared)
 	s.log.deliver()
-	for _, shared := range s.shared {
-		shared.finish()
-	}
 }
 
 // ask makes one call that only reads.
