@@ -30,7 +30,7 @@ type Options struct {
 	DataFolder     string // of external data of a model in memory
 	FollowLinks    bool   // external data may lie behind a link that leads out of the folder of the model
 	WeightsBeside  bool   // large arrays go to Output + ".weight" and Result.Weights, as always above 1,900 MiB
-	MaxMemoryBytes uint64 // the maximum for constants; 0: 1 GiB plus 8 times the model
+	MaxMemoryBytes uint64 // for constants; 0: 1 GiB, and 8 times the bytes of the model and of its external data
 
 	// Progress is called with the number of nodes that are read, and their total, on the goroutine of the call. false ends
 	// the conversion with StatusCallbackStop. A panic ends it, too, and is raised again.

@@ -159,7 +159,7 @@ def convert(
     weight_block: with INT8 and INT4, how many weights of a row share a scale; 0: all.
     weights_beside: large arrays go into `output` with ".weight" behind it, or into `Converted.weights`.
     follow_links: external data may lie behind a link that leaves the folder of the model.
-    max_memory_bytes: what constants may take; 0: 1 GiB plus 8 times the model.
+    max_memory_bytes: what constants may take; 0: 1 GiB, and 8 times the bytes of the model and of its external data.
     progress: called with the number of nodes that were read, and their total; an exception in it ends the conversion.
     """
     options, kept = _options(shapes or {}, extents or {}, tuple(outputs), weights, weight_block)
