@@ -137,7 +137,16 @@ fn compile(source: &Path) -> PathBuf {
     let build = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("build");
     let cmake = variable("CMAKE").unwrap_or_else(|| "cmake".into());
     // CMake reads these by itself.
-    for name in ["CXX", "CMAKE_TOOLCHAIN_FILE", "CMAKE_GENERATOR"] {
+    for name in [
+        "CC",
+        "CFLAGS",
+        "CXX",
+        "CXXFLAGS",
+        "LDFLAGS",
+        "CMAKE_GENERATOR",
+        "CMAKE_PREFIX_PATH",
+        "CMAKE_TOOLCHAIN_FILE",
+    ] {
         variable(name);
     }
     // The cache has the settings of an earlier build, which would outlive their variables. It may be missing.
