@@ -1,6 +1,6 @@
 //! Inputs and outputs in buffers of the caller.
 
-use crate::call::{check, outcome};
+use crate::call::outcome;
 use crate::codes::Format;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -119,8 +119,8 @@ impl Session {
         self.require_buffer::<T>(name, handle)?;
         let (session, format) = (self.as_ptr_mut(), sys::MNN_FORMAT_NCHW);
         // SAFETY: the session is borrowed exclusively; NULL releases.
-        check(unsafe { sys::mnn_session_bind_input(session, handle.as_ptr(), null(), 0, format) })?;
-        Ok(self.take_buffer(handle))
+        let status = unsafe { sys::mnn_session_bind_input(session, handle.as_ptr(), null(), 0, format) };
+        Ok(self.rebound(handle, status, None)?.and_then(elements))
     }
 
     /// Ends the binding of an output, which has no values then until the next run. Returns and fails as
@@ -130,8 +130,8 @@ impl Session {
         self.require_buffer::<T>(name, handle)?;
         let (session, format) = (self.as_ptr_mut(), sys::MNN_FORMAT_NCHW);
         // SAFETY: the session is borrowed exclusively; NULL releases.
-        check(unsafe { sys::mnn_session_bind_output(session, handle.as_ptr(), null_mut(), 0, format) })?;
-        Ok(self.take_buffer(handle))
+        let status = unsafe { sys::mnn_session_bind_output(session, handle.as_ptr(), null_mut(), 0, format) };
+        Ok(self.rebound(handle, status, None)?.and_then(elements))
     }
 
     /// # Safety
@@ -152,7 +152,7 @@ impl Session {
         let status = unsafe {
             sys::mnn_session_bind_input(session, handle.as_ptr(), data.cast(), bytes, format.code())
         };
-        self.rebound(handle, status, buffer)
+        self.rebound(handle, status, buffer).map(drop)
     }
 
     /// # Safety
@@ -173,19 +173,22 @@ impl Session {
         let status = unsafe {
             sys::mnn_session_bind_output(session, handle.as_ptr(), data.cast(), bytes, format.code())
         };
-        self.rebound(handle, status, buffer)
+        self.rebound(handle, status, buffer).map(drop)
     }
 
     /// Keeps the buffer that a tensor is bound to now, and only then continues a panic of a closure during the call.
-    fn rebound(&mut self, handle: Handle, status: sys::mnn_status, buffer: Option<Buffer>) -> Result<()> {
-        let result = outcome(status);
-        if result.is_ok() {
-            let key = handle.as_ptr() as usize;
-            match buffer {
-                Some(buffer) => self.bound.insert(key, buffer),
-                None => self.bound.remove(&key),
-            };
-        }
+    /// Returns the former buffer.
+    pub(crate) fn rebound(
+        &mut self,
+        handle: Handle,
+        status: sys::mnn_status,
+        buffer: Option<Buffer>,
+    ) -> Result<Option<Buffer>> {
+        let key = handle.as_ptr() as usize;
+        let result = outcome(status).map(|()| match buffer {
+            Some(buffer) => self.bound.insert(key, buffer),
+            None => self.bound.remove(&key),
+        });
         panics::resume();
         result
     }
@@ -206,11 +209,6 @@ impl Session {
         }
     }
 
-    fn take_buffer<T: Element>(&mut self, handle: Handle) -> Option<Vec<T>> {
-        let buffer = self.bound.remove(&(handle.as_ptr() as usize))?;
-        buffer.downcast::<Vec<T>>().ok().map(|buffer| *buffer)
-    }
-
     /// Checks the type of the elements where it is known. The type of an output may be known only after a run.
     fn require_type<T: Element>(&self, handle: Handle) -> Result<()> {
         // SAFETY: the tensor belongs to the session, which is borrowed.
@@ -227,6 +225,10 @@ fn byte_size<T>(count: usize) -> Result<usize> {
         let message = format!("{count} elements take more bytes than there are addresses");
         Error::new(ErrorKind::InvalidValue, message)
     })
+}
+
+fn elements<T: Element>(buffer: Buffer) -> Option<Vec<T>> {
+    buffer.downcast::<Vec<T>>().ok().map(|buffer| *buffer)
 }
 
 fn unbound(name: &str) -> Error {

@@ -103,9 +103,9 @@ impl Session {
             .as_ref()
             .map_or(std::ptr::null(), |buffer| buffer as *const _);
         // SAFETY: the session is borrowed exclusively; the caller promises the rest.
-        check(unsafe { sys::mnn_session_bind_input_buffer(self.as_ptr_mut(), handle.as_ptr(), pointer) })?;
-        self.bound.remove(&(handle.as_ptr() as usize));
-        Ok(())
+        let status =
+            unsafe { sys::mnn_session_bind_input_buffer(self.as_ptr_mut(), handle.as_ptr(), pointer) };
+        self.rebound(handle, status, None).map(drop)
     }
 
     /// Binds an output to a buffer of the session's device, under the rules of
@@ -122,9 +122,9 @@ impl Session {
             .as_ref()
             .map_or(std::ptr::null(), |buffer| buffer as *const _);
         // SAFETY: the session is borrowed exclusively; the caller promises the rest.
-        check(unsafe { sys::mnn_session_bind_output_buffer(self.as_ptr_mut(), handle.as_ptr(), pointer) })?;
-        self.bound.remove(&(handle.as_ptr() as usize));
-        Ok(())
+        let status =
+            unsafe { sys::mnn_session_bind_output_buffer(self.as_ptr_mut(), handle.as_ptr(), pointer) };
+        self.rebound(handle, status, None).map(drop)
     }
 }
 
