@@ -74,7 +74,7 @@ bool Pipeline::outputMayLieIn(size_t input) const noexcept {
     const Operand* tensor = &tensors_[inputIds_[input]];
     for (size_t i = 0; i < outputCount(); ++i) {
         const Operand* root = outputStorage(i).root;
-        if (root == tensor || (!root && !settled(outputId(i)))) return true;
+        if (root == tensor || !settled(outputId(i))) return true;
     }
     return false;
 }

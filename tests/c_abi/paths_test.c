@@ -209,6 +209,34 @@ static void outputs_apart_from_inputs(void** state) {
     assert_ok(mnn_interpreter_destroy(&views));
 }
 
+/* Whether an output has the elements of its input may change with the values of a run. */
+static void outputs_that_become_views(void** state) {
+    (void)state;
+    static const char *const m = "m", *const y = "y";
+    static const char* const fed[] = {"m", "s"};
+    const float x[] = {1, -2, 3, -4}, wanted[] = {-1, 2, -3, 4};
+    float bound_m[4];
+    mnn_interpreter_t* repeats = open_net_of("repeats");
+    mnn_schedule_config_t configs[] = {by_names(NULL, 0, &m, 1), by_names(fed, 2, &y, 1)};
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *first = NULL, *input = NULL;
+    assert_ok(mnn_session_create_paths(repeats, configs, 2, &session));
+    assert_ok(mnn_session_output(session, m, &first));
+    assert_ok(mnn_session_bind_output(session, first, bound_m, sizeof bound_m, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_input(session, "x", &input));
+    assert_ok(mnn_tensor_write(input, x, sizeof x, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_input(session, "s", &input));
+    for (int32_t count = 2; count >= 1; --count) {
+        assert_ok(mnn_tensor_write(input, &count, sizeof count, MNN_FORMAT_NCHW));
+        assert_ok(mnn_session_run(session));
+    }
+    assert_ok(mnn_session_bind_output(session, first, NULL, 0, MNN_FORMAT_NCHW));
+    memset(bound_m, 0, sizeof bound_m);
+    assert_output(session, y, wanted, 4);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&repeats));
+}
+
 /* A later path also has an input of the caller: r2 instead of the result of c2. */
 static void several_fed(void** state) {
     (void)state;
@@ -414,6 +442,7 @@ int main(void) {
         cmocka_unit_test(one_after_another),
         cmocka_unit_test(bound),
         cmocka_unit_test(outputs_apart_from_inputs),
+        cmocka_unit_test(outputs_that_become_views),
         cmocka_unit_test(several_fed),
         cmocka_unit_test(failures_name_the_path),
         cmocka_unit_test(on_two_backends),
