@@ -17,18 +17,22 @@ std::vector<std::optional<Operand>> infer(SessionContext& context, const std::ve
     return before.inferOutputs();
 }
 
-// Returns whether an error means that a shape is unknown, and not that the call has to end.
-bool isUnknownShape(const Error& error) {
+// Returns whether an error ends the call. All others say that a shape is unknown: the file may contain operators that
+// do not fit each other before the inputs of the session.
+bool endsCall(const Error& error) {
     switch (error.status()) {
-        case Status::ComputeSizeError:
-        case Status::InputDataError:
-        case Status::NotSupported:
-        case Status::NoExecution:
-        case Status::BadParameter:
-        case Status::BadType:
-        case Status::BadRange:
-        case Status::Overflow:
-        case Status::LimitExceeded:
+        case Status::OutOfMemory:
+        case Status::CallbackStop:
+        case Status::FileOpenFailed:
+        case Status::FileReadFailed:
+        case Status::FileNotExist:
+        case Status::Truncated:
+        case Status::BackendMissing:
+        case Status::Cancelled:
+        case Status::DeviceLost:
+        case Status::DriverError:
+        case Status::FileChanged:
+        case Status::Internal:
             return true;
         default:
             return false;
@@ -47,7 +51,7 @@ std::vector<std::optional<Operand>> inferInputs(SessionContext& context, const s
     try {
         return infer(context, ids);
     } catch (const Error& error) {
-        if (!isUnknownShape(error)) throw;
+        if (endsCall(error)) throw;
     }
     // One of them is unknown, the others may be known.
     std::vector<std::optional<Operand>> result(ids.size());
@@ -55,7 +59,7 @@ std::vector<std::optional<Operand>> inferInputs(SessionContext& context, const s
         try {
             result[i] = infer(context, {ids[i]}).front();
         } catch (const Error& error) {
-            if (!isUnknownShape(error)) throw;
+            if (endsCall(error)) throw;
         }
     }
     return result;

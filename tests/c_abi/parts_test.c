@@ -1,4 +1,5 @@
 /* Parts of nets: with inputs in the middle, or chosen by operators. Whole nets are cut in cut_models_test. */
+#include "net_files.h"
 #include "net_parts.h"
 
 static void fed_in_the_middle(void** state) {
@@ -95,6 +96,27 @@ static void inside_names(void** state) {
     assert_input(session, 0, "f", 0);
     assert_input(session, 1, "image", 1);
     assert_ok(mnn_session_destroy(&session));
+}
+
+/* An operator outside of the part that does not fit the tensor it reads leaves the shape of its result open. */
+static void misfit_before_the_part(void** state) {
+    (void)state;
+    static const char *const m = "m", *const y = "y";
+    const float x[] = {-1, 2}, wanted[] = {0, 2};
+    const int32_t dims[] = {1, 2, 1, 1};
+    mnn_interpreter_t* miscounted = open_net_of("miscounted");
+    mnn_schedule_config_t config = by_names(NULL, 0, &y, 1);
+    mnn_session_t* session = NULL;
+    assert_fails(mnn_session_create(miscounted, &config, &session), MNN_ERROR_BAD_WEIGHTS);
+    config = by_names(&m, 1, &y, 1);
+    assert_ok(mnn_session_create(miscounted, &config, &session));
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_tensor_write(first_input(session), x, sizeof x, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_output(session, y, wanted, 2);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&miscounted));
 }
 
 /* With an open height no tensor after the first convolution has a shape. */
@@ -217,8 +239,11 @@ static void one_output_of_several_fed(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fed_in_the_middle),         cmocka_unit_test(inside_names),
-        cmocka_unit_test(shape_not_known),           cmocka_unit_test(wrong_names),
+        cmocka_unit_test(fed_in_the_middle),
+        cmocka_unit_test(inside_names),
+        cmocka_unit_test(misfit_before_the_part),
+        cmocka_unit_test(shape_not_known),
+        cmocka_unit_test(wrong_names),
         cmocka_unit_test(one_output_of_several_fed),
     };
     return cmocka_run_group_tests_name("parts", tests, open_net, close_net);
