@@ -1,7 +1,6 @@
 // Converts single numbers between float and IEEE half or bfloat16, correctly rounded.
 #pragma once
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -16,9 +15,11 @@ inline uint16_t floatToHalf(float value) {
     if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
     if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
     if (magnitude < 0x38800000u) {                                               // subnormal: steps of 2^-24
-        float scaled;
-        std::memcpy(&scaled, &magnitude, sizeof scaled);
-        return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(scaled * 16777216.0f)));
+        const uint32_t shift = 126 - (magnitude >> 23);
+        if (shift > 24) return static_cast<uint16_t>(sign);
+        // Integers do not depend on the rounding mode of the thread, which may be that of a caller.
+        const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+        return static_cast<uint16_t>(sign | (mantissa + (1u << (shift - 1)) - 1 + (mantissa >> shift & 1u)) >> shift);
     }
     const uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
     return static_cast<uint16_t>(sign | (rounded - 0x38000000u) >> 13);

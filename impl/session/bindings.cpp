@@ -1,6 +1,8 @@
 // Checks the caller's memory, moves tensors there and copies those that cannot move.
 #include "session/bindings.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "base/half.h"
 #include "tensor/host_copy.h"
