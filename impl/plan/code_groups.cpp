@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ops/interp.h"
 #include "plan/elementwise_chains.h"
@@ -21,14 +22,23 @@ class GroupFinder {
         : graph_(graph), backend_(backend), query_(query) {}
 
     std::vector<CodeGroup> run() {
-        addChains();
-        for (const Id id : graph_.ids())
-            if (!graph_.isControl(id) && groupOf_.count(id) == 0 && isCandidate(id)) add({{id}, {}});
-        // A removal may concern groups before and after it, so that one pass in each direction clears a long chain.
+        std::unordered_map<Id, CodeGroup> chains = findChains();
+        // A removal may concern groups before and after it: in the order of the graph, one pass in each direction
+        // clears a long series.
+        for (const Id id : graph_.ids()) {
+            const auto chain = chains.find(id);
+            if (chain != chains.end())
+                groups_.push_back(std::move(chain->second));
+            else if (!graph_.isControl(id) && grouped_.count(id) == 0 && isCandidate(id))
+                groups_.push_back({{id}, {}});
+            else
+                continue;
+            grouped_.insert(groups_.back().members.begin(), groups_.back().members.end());
+        }
         bool changed = true;
         const auto removeUnlessStays = [&](CodeGroup& group) {
             if (group.members.empty() || stays(group)) return;
-            for (const Id id : group.members) groupOf_.erase(id);
+            for (const Id id : group.members) grouped_.erase(id);
             group.members.clear();
             changed = true;
         };
@@ -42,14 +52,11 @@ class GroupFinder {
     }
 
   private:
-    void add(CodeGroup group) {
-        for (const Id id : group.members) groupOf_[id] = groups_.size();
-        groups_.push_back(std::move(group));
-    }
-
-    void addChains() {
+    // Returns the element-wise chains that may be groups, by their first commands.
+    std::unordered_map<Id, CodeGroup> findChains() {
         const FusionPattern* pattern = findPattern(backend_.patterns(), "ElementwiseChain");
-        if (!pattern) return;
+        std::unordered_map<Id, CodeGroup> chains;
+        if (!pattern) return chains;
         ChainLimits limits;
         limits.inputs = limits.outputs = limits.minCommands = 1;
         limits.literals = true;
@@ -59,8 +66,11 @@ class GroupFinder {
                                                [](const Operand* tensor) { return !isKnownNumber(*tensor); });
             if (tensors != 1 || (match.members.size() == 1 && query_.computesCodes(match.members[0]))) continue;
             Command fused = fusedCommand(graph_, *pattern, match);
-            if (backend_.canQuantize(fused)) add({std::move(match.members), std::move(fused)});
+            if (!backend_.canQuantize(fused)) continue;
+            const Id first = match.members.front();
+            chains.emplace(first, CodeGroup{std::move(match.members), std::move(fused)});
         }
+        return chains;
     }
 
     bool isCandidate(Id id) const {
@@ -85,12 +95,12 @@ class GroupFinder {
         if (!query_.quantOf(tensor)) return false;
         if (query_.isMadeOfCodes(tensor)) return true;
         const Id producer = graph_.producer(tensor);
-        return producer != CommandGraph::kNone && (query_.computesCodes(producer) || groupOf_.count(producer) > 0);
+        return producer != CommandGraph::kNone && (query_.computesCodes(producer) || grouped_.count(producer) > 0);
     }
 
     bool readsCodes(Id consumer, const Operand* tensor) const {
         if (query_.computesCodes(consumer)) return true;
-        return groupOf_.count(consumer) > 0 && floatOperand(graph_.command(consumer)) != tensor;
+        return grouped_.count(consumer) > 0 && floatOperand(graph_.command(consumer)) != tensor;
     }
 
     bool stays(const CodeGroup& group) const {
@@ -111,7 +121,7 @@ class GroupFinder {
     const Backend& backend_;
     const CodeQuery& query_;
     std::vector<CodeGroup> groups_;
-    std::unordered_map<Id, size_t> groupOf_;
+    std::unordered_set<Id> grouped_;  // the members of all groups that are left
 };
 
 }  // namespace
