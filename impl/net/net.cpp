@@ -2,6 +2,7 @@
 #include "net/net.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
@@ -120,7 +121,7 @@ std::vector<TensorQuant> parseQuants(const Graph& graph) {
         if (!info || !(info->scale() > 0)) continue;
         if (info->type() != wire::DataType::DT_INT8 && info->type() != wire::DataType::DT_INVALID) continue;
         quants.resize(graph.describes.size());
-        quants[id] = {info->scale(), info->zero(), info->min(), info->max()};
+        quants[id] = {info->scale(), std::round(info->zero()), info->min(), info->max()};
     }
     return quants;
 }
