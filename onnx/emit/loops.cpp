@@ -41,10 +41,12 @@ LoopResult unrolled(Call& c, V limit, V condition, std::vector<V> carried, const
 // are in doubt.
 using Carried = std::vector<Output>;
 
-// Opens the extents that a round changes, for the next attempt. Returns whether there are any. Those that were free
-// before the loop get other numbers once: behind it they differ from the extents in front of it.
-bool openChanging(Call& c, const Round& made, bool firstAttempt, Carried& carried) {
-    bool changed = false;
+enum class Change { None, Doubt, Extent };
+
+// Opens the extents that a round changes, for the next attempt, and notes those that come into doubt. Extents that were
+// free before the loop get other numbers once: behind it they differ from the extents in front of it.
+Change noteChanges(Call& c, const Round& made, bool firstAttempt, Carried& carried) {
+    Change found = Change::None;
     for (size_t i = 0; i < carried.size(); ++i) {
         V value = made.carried.at(i);
         auto& [dims, type, chance] = carried[i];
@@ -59,16 +61,17 @@ bool openChanging(Call& c, const Round& made, bool firstAttempt, Carried& carrie
             if (value->dims[0][axis] == dims[0][axis] && value->dims[1][axis] == dims[1][axis]) {
                 if (wasFree || chance[axis] || value->fixed(axis)) continue;
                 chance[axis] = true;
+                found = std::max(found, Change::Doubt);
             } else {
                 if (wasFree && !firstAttempt) continue;
                 const auto open = c.b.openDims({-1});
                 for (size_t p = 0; p < kProbes; ++p) dims[p][axis] = open[p][0];
+                found = Change::Extent;
             }
-            changed = true;
         }
         if (std::find(chance.begin(), chance.end(), true) == chance.end()) chance.clear();
     }
-    return changed;
+    return found;
 }
 
 // The extents of a list with an element for each round: at most `limit` of them.
@@ -132,14 +135,16 @@ LoopResult addWhile(Call& c, const Scope& body, V limit, V condition, const std:
 }  // namespace
 
 LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, const MakeRound& round) {
-    constexpr int kMaxAttempts = 4;
+    constexpr int kMaxChanges = 4, kMaxDoubts = 32;
     const std::string name = c.b.name();
     if (std::any_of(initial.begin(), initial.end(), [](const V value) { return value->isSequence; }))
         return unrolled(c, limit, condition, std::move(initial), round);
     Carried carried;
     for (const V value : initial) carried.push_back({value->dims, value->type, value->chance});
-    // Extents that change from round to round are free in the body; each attempt may find more of them.
-    for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    // Extents that change from round to round are free in the body; each attempt may find more of them, or pass a doubt
+    // on from one carried value to the next.
+    int changes = 0, doubts = 0;
+    while (changes < kMaxChanges && doubts < kMaxDoubts) {
         Inside inside(c.b, c.b.scopeName("body"));
         LoopInputs formal;
         formal.iteration = c.b.input("iteration", Elem::Int64, {});
@@ -148,7 +153,10 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
             formal.carried.push_back(
                 c.b.input("carried_" + std::to_string(i), initial[i]->elem, carried[i].dims, carried[i].chance));
         const Round made = round(formal.iteration, formal.goesOn, formal.carried);
-        if (openChanging(c, made, attempt == 0, carried)) continue;
+        const Change change = noteChanges(c, made, changes + doubts == 0, carried);
+        changes += change == Change::Extent;
+        doubts += change == Change::Doubt;
+        if (change != Change::None) continue;
         Scope& body = inside.scope();
         c.b.setName(body.name);
         const std::vector<V> outer = closeBody(c, body, formal, made);
@@ -157,7 +165,7 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
         c.b.setName(name);
         return addWhile(c, body, limit, condition, initial, outer, carried, made);
     }
-    refuse("the shapes of its carried values still change after %d attempts", kMaxAttempts);
+    refuse("the shapes of its carried values still change after %d attempts", changes + doubts);
 }
 
 }  // namespace mnnc::onnx

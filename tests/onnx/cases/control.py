@@ -118,6 +118,12 @@ def border_cases():
     yield own_case("cut_by_round", [node("Loop", ["n", "", "w"], ["y", "k2"], body=body([goes_on, cut, *extent, node("Add", ["t", "h"], ["b"])], "b",
                                                                                         more=[tensor("t", real, None)])),
                                     *behind, node("Shape", ["k2"], ["p"])], x, c, ("y", "o", "p"), free={"x": (1,)})
+    # A chance that reaches one more carried value with each round.
+    moved = helper.make_graph([goes_on, node("Add", ["t", "t"], ["d0"]), *(node("Identity", [f"c{i}"], [f"d{i + 1}"]) for i in range(4))], "body",
+                              [tensor("i", TensorProto.INT64, []), tensor("k", TensorProto.BOOL, [])] + [tensor(f"c{i}", real, None) for i in range(5)],
+                              [tensor("m", TensorProto.BOOL, [])] + [tensor(f"d{i}", real, None) for i in range(5)])
+    yield own_case("cut_moves_on", [cut, node("Loop", ["n", "", *["w"] * 5], ["f0", "f1", "f2", "f3", "y"], body=moved), *behind],
+                   x, {**c, "n": np.array(6)}, ("y", "o"), free={"x": (1,)})
     # Rows of both branches that are equally many for one of two batches.
     turned = node("Transpose", ["x"], ["t"], perm=[1, 0])
     yes = branch("u", node("Concat", ["t", "t"], ["u"], axis=1))
