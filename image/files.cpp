@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "complete_check.h"
 #include "jpeg_check.h"
 #include "pnm.h"
 #include "stb.h"
@@ -23,18 +24,6 @@ int64_t maxPixelsPerByte(std::span<const uint8_t> file) {
     if (begin == "\x89PNG") return 8 * kDeflate;  // pixels of one bit
     if (begin == "GIF8") return 4096 * 8 / 12;    // a code of 12 bits stands for less than 4096 pixels
     return kDeflate;
-}
-
-// Returns the bytes that an uncompressed TGA file has at least, and 0 for other files. Only TGA files, which have no
-// signature, begin as stb_image demands of them: the second byte is 0 or 1 (with a table of colours).
-// Source: Truevision TGA File Format Specification, Version 2.0, "TGA File Header" and "Image Types".
-size_t uncompressedTgaBytes(std::span<const uint8_t> file) {
-    constexpr size_t kHeader = 18, kCompressed = 8;
-    if (file.size() < kHeader || file[1] > 1 || file[2] >= kCompressed) return 0;
-    const auto number = [&](size_t at) { return size_t{file[at]} | size_t{file[at + 1]} << 8; };
-    const auto bytesOf = [&](size_t at) { return size_t{(file[at] + 7u) / 8}; };  // of a number of bits
-    const size_t colours = file[1] == 1 ? number(5) * bytesOf(7) : 0;
-    return kHeader + file[0] + colours + number(12) * number(14) * bytesOf(16);
 }
 
 int32_t formatOf(int channels) {
@@ -55,7 +44,8 @@ Decoded header(std::span<const uint8_t> file) {
         if (!stbInfo(file.data(), bytes, found.width, found.height, found.channels))
             fail(Status::BadFormat, "the file is no picture that can be read: %s", stbReason());
         const int64_t count = int64_t{found.width} * found.height;
-        if ((count > kSmallImage && count / maxPixelsPerByte(file) > bytes) || file.size() < uncompressedTgaBytes(file))
+        if ((count > kSmallImage && count / maxPixelsPerByte(file) > bytes) ||
+            !containsAllPixels(file, found.width, found.height))
             fail(Status::Truncated, "the picture is %dx%d, for which its %d bytes are too few", found.width,
                  found.height, bytes);
     }

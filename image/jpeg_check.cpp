@@ -2,6 +2,7 @@
 // ITU-T T.81, annex B.
 #include "jpeg_check.h"
 
+#include <algorithm>
 #include <bitset>
 #include <optional>
 
@@ -28,8 +29,9 @@ enum : uint8_t {
     kMark = 0xFF,
 };
 
-// stb_image computes the whole picture for each scan, however few bytes it has. Usual files have up to about ten scans.
-constexpr int64_t kUsualScans = 64, kMaxScannedPixels = int64_t{1} << 31;
+// stb_image computes the whole picture for each scan, however few bytes it has: units of up to kMaxUnit x kMaxUnit
+// pixels, of each component. Usual files have up to about ten scans.
+constexpr int64_t kUsualScans = 64, kMaxScannedPixels = int64_t{1} << 31, kMaxUnit = 32;
 
 // Follows the file marker by marker as stb_image does: it stops where stb_image stops, or later.
 class SegmentReader {
@@ -99,9 +101,10 @@ class SegmentReader {
     void readFrame(bool progressive) {
         progressive_ = progressive;
         next();
-        const int64_t height = nextPair();
-        pixels_ = height * nextPair();
+        const auto inUnits = [](int64_t extent) { return (extent + kMaxUnit - 1) / kMaxUnit * kMaxUnit; };
+        const int64_t height = inUnits(nextPair()), width = inUnits(nextPair());
         const size_t components = next();
+        pixels_ = height * width * std::max<int64_t>(static_cast<int64_t>(components), 1);
         for (size_t i = 0; i < components; ++i) {
             framed_.set(next());
             nextPair();

@@ -112,7 +112,8 @@ static size_t with_segment(uint8_t* file, size_t at, uint8_t marker, const void*
     return at + sizeof begin + bytes;
 }
 
-// Their decoder would return what its memory held before, or compute the whole picture for each of thousands of scans.
+// Their decoder would return zeros, or old contents of its memory, or compute the whole picture for each of thousands
+// of scans.
 static void incomplete_files_are_refused(void** state) {
     (void)state;
     uint8_t pixels[4] = {0}, tga[18 + 4] = {0, 0, 3};  // type 3: gray, not compressed
@@ -123,6 +124,22 @@ static void incomplete_files_are_refused(void** state) {
     OK(mnn_image_decode(tga, sizeof tga, &image));
     assert_memory_equal(pixels, "\x03\x04\x01\x02", 4);  // the lowest row is the first one of the file
     FAILS(mnn_image_decode(tga, sizeof tga - 1, &image), MNN_ERROR_TRUNCATED, "too few");
+    // The same picture in packets: two equal pixels, and two that follow one another.
+    tga[2] = 11;
+    uint8_t packets[18 + 5];
+    memcpy(packets, tga, 18);
+    memcpy(packets + 18, "\x81\x05\x01\x06\x07", 5);
+    OK(mnn_image_decode(packets, sizeof packets, &image));
+    assert_memory_equal(pixels, "\x06\x07\x05\x05", 4);
+    for (size_t cut = 1; cut <= 5; ++cut)
+        FAILS(mnn_image_decode(packets, sizeof packets - cut, &image), MNN_ERROR_TRUNCATED, "too few");
+    // Colours of 24 bits, in rows of 8 bytes.
+    uint8_t bmp[54 + 14] = {'B', 'M', [10] = 54, [14] = 40, [18] = 2, [22] = 2, [26] = 1, [28] = 24};
+    memset(bmp + 54, 9, 14);
+    OK(mnn_image_decode(bmp, sizeof bmp, &image));
+    assert_memory_equal(pixels, "\x09\x09\x09\x09", 4);
+    for (size_t cut = 1; cut <= 14; ++cut)
+        FAILS(mnn_image_decode(bmp, sizeof bmp - cut, &image), MNN_ERROR_TRUNCATED, "too few");
 
     enum { FILE_BYTES = 70000, EXTENT = 8192 };
     uint8_t* const jpeg = calloc(1, FILE_BYTES);
@@ -135,6 +152,11 @@ static void incomplete_files_are_refused(void** state) {
     memcpy(jpeg + end, "\xff\xd9", 2);
     FAILS(mnn_image_info(jpeg, FILE_BYTES, &image), MNN_ERROR_BAD_FORMAT, "in no scan");
     for (int i = 0; i < 65; ++i) end = with_segment(jpeg, end, 0xda, scan, sizeof scan) + 1;
+    memcpy(jpeg + end, "\xff\xd9", 2);
+    FAILS(mnn_image_info(jpeg, FILE_BYTES, &image), MNN_ERROR_BAD_FORMAT, "more scans");
+    // A column of pixels is computed in units of 32 x 32.
+    memcpy(jpeg + 7, "\xff\xff\0\x01", 4);
+    for (int i = 0; i < 1024; ++i) end = with_segment(jpeg, end, 0xda, scan, sizeof scan) + 1;
     memcpy(jpeg + end, "\xff\xd9", 2);
     FAILS(mnn_image_info(jpeg, FILE_BYTES, &image), MNN_ERROR_BAD_FORMAT, "more scans");
     free(jpeg);
