@@ -51,7 +51,8 @@ def main():
         pipes, processes = [], []
         for _ in range(count):
             ours, theirs = context.Pipe()
-            process = context.Process(target=work, args=(arguments.model, arguments.rows, arguments.apart, theirs))
+            process = context.Process(target=work, args=(arguments.model, arguments.rows, arguments.apart, theirs),
+                                      daemon=True)  # ends with this process, also where another one of them failed
             process.start()
             theirs.close()  # so that the end of the process is the end of the pipe
             pipes.append(ours)
