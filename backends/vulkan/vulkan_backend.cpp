@@ -75,6 +75,7 @@ EffectiveSettings VulkanBackend::settings() const {
 }
 
 bool VulkanBackend::supports(const Command& command, std::string& reason) const {
+    if (command.fp32 && fp32_) return fp32_->supports(command, reason);  // as in create()
     const std::string& refused = config_.deviceLimits.refuse;
     if (!refused.empty() && command.name.find(refused) != std::string::npos)
         return refuse(reason, "the device's limits refuse it");

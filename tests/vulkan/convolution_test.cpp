@@ -1,6 +1,9 @@
 // Convolutions: every kernel, odd shapes, every form of parameters.
 #include "convolution_case.h"
 
+#include "backends/vulkan/device/device.h"
+#include "device_nets.h"
+
 namespace mnnc::vulkan::test {
 
 TEST(Convolution, Pointwise) {
@@ -118,6 +121,22 @@ TEST(Convolution, DepthwiseRows) {
          .dilateX = 2,
          .pads = {2, 2, 2, 2}},
     });
+}
+
+// Weights that can be bound where they have 16 bits each, but not in an operator that keeps 32.
+TEST(Convolution, KeptPrecisionBeyondTheLimit) {
+    if (!Device::get("", true)->info().storage16) GTEST_SKIP() << "the device stores no halves";
+    NetBuilder s;
+    const int y = s.grouped(s.input({1, 128, 6, 6}), 128, 2);
+    const wire::NetT net = s.finish({y});
+    for (const bool kept : {false, true}) {
+        const NetResult result = expectNetSameAsCpu(net, 2e-2, [&](BackendConfig& config) {
+            config.precision = Precision::Low;
+            config.deviceLimits.storageRange = 200000;
+            if (kept) config.fp32Operators.push_back("op" + std::to_string(y));
+        });
+        EXPECT_EQ(placesOf(result).find("Convolution on vulkan") == std::string::npos, kept) << placesOf(result);
+    }
 }
 
 TEST(Convolution, ManyChannelsOfTensorWeights) {
