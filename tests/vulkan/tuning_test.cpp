@@ -112,6 +112,8 @@ TEST(VulkanTuning, SlowOperators) {
         return submits() - before;
     };
     EXPECT_EQ(submitsOf(GpuTuning::Heavy), submitsOf(GpuTuning::None) + 1);
+    // The estimate prefers large tiles for so many outputs.
+    EXPECT_EQ(device->tuning().find("matmul 1 1000 3000 1000 3000 1000 0 0 0"), 1u);
 }
 
 // The limit is one for the operators with 16 bits and for those that keep 32.

@@ -166,6 +166,11 @@ class ConvGemm final : public ConvExecution {
         const GpuTuning tuning = backend().tuning();
         const size_t count = std::min(plans.size(), tunedCandidates(tuning));
         if (count < 2) return plans.front();
+        // The plan that the estimate prefers without measurements comes first.
+        const uint32_t estimated = candidates(false).front().choice();
+        const auto first =
+            std::find_if(plans.begin(), plans.end(), [&](const TilePlan& plan) { return plan.choice() == estimated; });
+        if (first != plans.end()) std::rotate(plans.begin(), first, first + 1);
         plans.resize(count);
         TuningRecord& record = backend().gpu()->tuning();
         const std::string problem = problemText(tuning);
@@ -173,7 +178,7 @@ class ConvGemm final : public ConvExecution {
         const auto found =
             std::find_if(plans.begin(), plans.end(), [&](const TilePlan& plan) { return known == plan.choice(); });
         if (found != plans.end()) return *found;
-        if (!backend().measuresOneMore()) return candidates(false).front();
+        if (!backend().measuresOneMore()) return plans.front();
         const std::optional<size_t> fastest = whereMemorySuffices([&] { return measure(plans); });
         if (!fastest) return plans.front();
         record.keep(problem, plans[*fastest].choice());

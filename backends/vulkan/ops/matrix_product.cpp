@@ -126,7 +126,8 @@ void MatrixProduct::chooseTiles(VulkanBackend& backend) {
         tiling_ = large ? tiling(backend, true) : small;
         return;
     }
-    const std::vector<Tiling> tilings{small, tiling(backend, true)};
+    std::vector<Tiling> tilings{small, tiling(backend, true)};
+    if (large) std::swap(tilings[0], tilings[1]);  // the one that the estimate prefers comes first
     TuningRecord& record = backend.gpu()->tuning();
     std::string problem = p_.shader("matmul");
     for (const int64_t number : {p_.products, p_.e, p_.l, p_.h, p_.lda, p_.ldb, int64_t{p_.transposeA},
@@ -134,15 +135,17 @@ void MatrixProduct::chooseTiles(VulkanBackend& backend) {
         problem += " " + std::to_string(number);
     for (const BatchAxis& axis : p_.batch)  // whose steps choose the kernel, and decide how much memory it reads
         for (const int64_t number : {axis.size, axis.a, axis.b}) problem += " " + std::to_string(number);
+    const auto choice = [&](size_t i) { return uint32_t{tilings[i].large}; };
     const std::optional<uint32_t> known = record.find(problem);
-    std::optional<size_t> fastest;
+    size_t fastest = 0;
     if (known && *known < tilings.size()) {
-        fastest = *known;
+        fastest = choice(0) == *known ? 0 : 1;
     } else if (backend.measuresOneMore()) {
-        fastest = whereMemorySuffices([&] { return measure(backend, tilings); });
-        if (fastest) record.keep(problem, static_cast<uint32_t>(*fastest));
+        const std::optional<size_t> measured = whereMemorySuffices([&] { return measure(backend, tilings); });
+        if (measured) record.keep(problem, choice(*measured));
+        fastest = measured.value_or(0);
     }
-    tiling_ = tilings[fastest.value_or(large ? 1 : 0)];
+    tiling_ = tilings[fastest];
 }
 
 // Measures over memory of its own, because that of the tensors is not planned yet.
