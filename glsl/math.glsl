@@ -91,12 +91,15 @@ float log1pOf(float x) {
 float sigmoidOf(float x) {
     return 1.0 / (1.0 + expOf(-x));
 }
+// expOf() is finite: below these arguments, where the results are about -1e-36, x itself would show.
 float siluOf(float x) {
-    return x / (1.0 + expOf(-x));
+    const float held = x < -87.3 ? -87.3 : x;
+    return held / (1.0 + expOf(-held));
 }
 // GELU by tanh (Hendrycks and Gimpel, arXiv 1606.08415, section 2): x/2 (1 + tanh u) equals x sigmoid(2u).
 float geluTanhOf(float x) {
-    return x / (1.0 + expOf((x * x * x * 0.044715 + x) * -1.59576912));
+    const float held = x < -20.0 ? -20.0 : x;
+    return held / (1.0 + expOf((held * held * held * 0.044715 + held) * -1.59576912));
 }
 float tanhOf(float x) {
     const float m = expm1Of(min(2.0 * abs(x), 20.0));

@@ -39,12 +39,13 @@ float erfcOf(float x) {
     return isNotANumber(x) ? x : y;
 }
 // GELU (Hendrycks and Gimpel, arXiv 1606.08415): x/2 (1 + erf(x/sqrt 2)). The negative tail uses erfc, so that no
-// digits cancel.
+// digits cancel; below -9, where GELU is nearly zero, erfcLarge() is constant, and x itself would show.
 float geluOf(float x) {
-    const float z = x * 0.707106781;
+    const float held = x < -9.0 ? -9.0 : x;
+    const float z = held * 0.707106781;
     const float t = abs(z);
     const float tail = erfcLarge(t);
-    return x * 0.5 * (t < 0.92 ? 1.0 + erfSmall(z) : x < 0.0 ? tail : 2.0 - tail);
+    return held * 0.5 * (t < 0.92 ? 1.0 + erfSmall(z) : x < 0.0 ? tail : 2.0 - tail);
 }
 // The inverse of erf (Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2012); both ends
 // give the largest float, as on the CPU.

@@ -65,6 +65,19 @@ TEST(Unary, LargeArguments) {
         expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), value), 1e-6, -1);
 }
 
+// GELU and SiLU are nearly zero there, where e^-x is beyond the largest number.
+TEST(Unary, FarBelow) {
+    Value value;
+    value.shape = {8};
+    value.floats = {-3.4e38f, -std::numeric_limits<float>::infinity(), -1e20f, -1000, -89, -87, -20, 3.4e38f};
+    for (const int code : {32, 33, 34})
+        for (size_t i = 0; i < value.floats.size(); ++i) {
+            Value one = value;
+            one.floats.assign(8, value.floats[i]);
+            expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), one), 1e-6, -1);
+        }
+}
+
 // Where results are small they must be relatively exact: they are scaled up, so that the tolerance has an effect.
 TEST(Unary, SmallArguments) {
     for (const int code : {8, 9, 11, 12, 14, 16, 19, 20, 21, 25, 27, 28, 30, 33}) {
