@@ -106,6 +106,11 @@ TEST(Convolution3d, Activations) {
     }
 }
 
+TEST(Convolution3d, ManyProducts) {
+    const Conv conv{{1, 1024, 7, 7, 8}, 4, 1, {7, 7, 7}, kAll, kAll, {}, {}};
+    expectSameAsCpuOrRefused(makeCase(conv, false), "88151 rounds", 1e-4);
+}
+
 TEST(Convolution3d, WindowsThatStayOnTheCpu) {
     Conv conv{{1, 1, 3, 3, 3}, 1, 1, {128, 128, 65}, kAll, kAll, {130, 130, 70}, {-3, -3, -3}};
     expectRefused(makeCase(conv, false), "window");

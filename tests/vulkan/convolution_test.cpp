@@ -123,6 +123,11 @@ TEST(Convolution, DepthwiseRows) {
     });
 }
 
+TEST(Convolution, WideDepthwise) {
+    const Conv conv{.type = OpType::ConvolutionDepthwise, .input = {1, 4, 260, 260}, .oc = 4, .kh = 257, .kw = 257};
+    expectSameAsCpuOrRefused(makeCase(conv), "66306 rounds", 1e-4);
+}
+
 // Weights that can be bound where they have 16 bits each, but not in an operator that keeps 32.
 TEST(Convolution, KeptPrecisionBeyondTheLimit) {
     if (!Device::get("", true)->info().storage16) GTEST_SKIP() << "the device stores no halves";

@@ -34,6 +34,12 @@ TEST(GroupNorm, Forms) {
             }
 }
 
+TEST(GroupNorm, LongRows) {
+    auto params = std::make_shared<GroupNormParams>();
+    params->groups = 1;
+    expectSameAsCpuOrRefused(sameShape(OpType::GroupNorm, params, randomValue({1, 1, 1030001}, 3)), "rounds", 1e-4);
+}
+
 TEST(GroupNorm, Empty) {
     auto params = std::make_shared<GroupNormParams>();
     expectRefused(sameShape(OpType::GroupNorm, params, randomValue({0, 6, 5, 3}, 7)), "empty");

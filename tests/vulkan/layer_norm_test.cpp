@@ -49,10 +49,22 @@ TEST(LayerNorm, Blocks) {
     expectSameAsCpu(sameShape(OpType::LayerNorm, channels, even), 2e-6);
 }
 
+TEST(LayerNorm, LongRows) {
+    expectSameAsCpuOrRefused(sameShape(OpType::LayerNorm, layerNorm({0}, 0), randomValue({5130001}, 3)), "rounds",
+                             1e-4);
+}
+
 // The mean is large compared with the spread.
 TEST(LayerNorm, Offset) {
     Value input = randomValue({4, 512}, 9, 100, 101);
     expectSameAsCpu(sameShape(OpType::LayerNorm, layerNorm({1}, 512), input), 1e-4, -1);
+}
+
+TEST(InstanceNorm, LongRows) {
+    auto params = std::make_shared<InstanceNormParams>();
+    params->scale = params->bias = {1};
+    Value input = randomValue({1, 1, 2048, 2560}, 3);
+    expectSameAsCpuOrRefused(sameShape(OpType::InstanceNorm, params, input), "rounds", 1e-4);
 }
 
 TEST(InstanceNorm, Storage) {

@@ -66,6 +66,10 @@ TEST(Reduction, PackedPlanes) {
         }
 }
 
+TEST(Reduction, LongRows) {
+    expectSameAsCpuOrRefused(reduction(Reduce::Sum, {0}, randomValue({7690001}, 3)), "rounds", 1e-4);
+}
+
 TEST(Reduction, Integers) {
     for (const Reduce operation : {Reduce::Sum, Reduce::Max, Reduce::Min, Reduce::Prod, Reduce::Any, Reduce::All})
         for (const std::vector<int>& axes : {std::vector<int>{1}, {2}, {0, 2}, {0, 1, 2}}) {

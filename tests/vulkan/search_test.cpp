@@ -34,6 +34,14 @@ OpCase search(bool largest, const Value& input, int axis) {
 
 }  // namespace
 
+TEST(Search, LongRows) {
+    Value input;
+    input.shape = {15370001};
+    input.floats.assign(15370001, 0.5f);
+    input.floats.back() = 1;
+    expectSameAsCpuOrRefused(search(true, input, 0), "rounds", 0);
+}
+
 TEST(Search, AxesAndTies) {
     for (const bool largest : {false, true}) {
         for (const Shape& shape : {Shape{3, 5, 7}, Shape{3, 8, 4}, Shape{1, 1000, 1}, Shape{70, 3, 12}})

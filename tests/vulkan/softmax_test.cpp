@@ -35,6 +35,10 @@ TEST(Softmax, Lengths) {
     expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(-1), randomValue({300, 7}, 5, -20, 20)), 1e-6);
 }
 
+TEST(Softmax, LongRows) {
+    expectSameAsCpuOrRefused(sameShape(OpType::Softmax, softmaxParams(0), randomValue({5130001}, 3)), "rounds", 1e-6);
+}
+
 // Masks: rows that are partly or completely -inf, and large values.
 TEST(Softmax, Extremes) {
     Value input = randomValue({6, 12}, 6, -300, 300);

@@ -52,8 +52,14 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
     if (!bindsWeights(backend, c, command))
         return refuse(reason, format("its weights exceed what the device binds at once (%lld bytes)",
                                      asLong(backend.limits().storageRange)));
-    // An invocation of this kernel sums up four channels.
-    return convKernel(c) != ConvKernel::Direct || fewRounds(backend, 4 * c.taps * (c.groupIn + 1), reason);
+    switch (convKernel(c)) {
+        case ConvKernel::Depthwise:
+            return fewRounds(backend, c.w.kh * (c.w.kw + 1), reason);
+        case ConvKernel::Direct:  // an invocation sums up four channels
+            return fewRounds(backend, 4 * c.taps * (c.groupIn + 1), reason);
+        default:
+            return true;
+    }
 }
 
 std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Command& command) {

@@ -149,7 +149,8 @@ bool supportsConvolution3d(const VulkanBackend& backend, const Command& command,
     if (roundUp(bytes, 16) > backend.limits().storageRange)
         return refuse(reason, format("its weights exceed what the device binds at once (%lld bytes)",
                                      asLong(backend.limits().storageRange)));
-    return true;
+    // Where groups share blocks, an invocation sums up four channels, each over single input channels.
+    return fewRounds(backend, g.aligned() ? g.taps * (g.depthBlocks() + 1) : 4 * g.taps * (g.groupIn + 1), reason);
 }
 
 // The rule is that of the CPU, which executes the command where the device does not: there is no residual, and the

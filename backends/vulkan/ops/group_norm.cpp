@@ -19,12 +19,18 @@ class GroupNorm final : public VulkanExecution {
           params_(command_.paramsAs<GroupNormParams>()),
           input_(*command_.inputs[0]) {}
 
-    void prepare() override {
+    static Rows rowsOf(const VulkanBackend& backend, const Command& command) {
         constexpr int64_t kSharedBytes = 16;  // per invocation
+        const Shape& shape = command.inputs[0]->shape;
+        const int64_t rows = shape[0] * command.paramsAs<GroupNormParams>().groups;
+        return {backend, rows, shape.elements() / rows, 1, kSharedBytes};
+    }
+
+    void prepare() override {
         const Shape& shape = input_.shape;
         plane_ = shape.elements(2, shape.rank());
         groupChannels_ = shape[1] / params_.groups;
-        rows_ = Rows(backend(), shape[0] * params_.groups, groupChannels_ * plane_, 1, kSharedBytes);
+        rows_ = rowsOf(backend(), command_);
         const auto count = static_cast<int64_t>(params_.gamma.size());
         if (count > 0)
             values_ = backend().weights(
@@ -69,13 +75,19 @@ StorageChoice groupNormStorage(const VulkanBackend& backend, const Command& comm
     return storagePacked(backend, command);
 }
 
+// Three passes compute mean, variance and results; each round adds the four values of the added operand, in loops.
+bool supportsGroupNorm(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    return supportsFloat(backend, command, reason) &&
+           fewRounds(backend, GroupNorm::rowsOf(backend, command).rounds(3 * 5), reason);
+}
+
 std::unique_ptr<Execution> createGroupNorm(VulkanBackend& backend, const Command& command) {
     return std::make_unique<GroupNorm>(backend, command);
 }
 
 }  // namespace
 
-constexpr VulkanOp kGroupNorm[] = {{OpType::GroupNorm, supportsFloat, groupNormStorage, createGroupNorm}};
+constexpr VulkanOp kGroupNorm[] = {{OpType::GroupNorm, supportsGroupNorm, groupNormStorage, createGroupNorm}};
 extern constinit const VulkanFamily groupNormVulkan = kGroupNorm;
 
 }  // namespace mnnc::vulkan

@@ -61,34 +61,46 @@ class RowNorm : public VulkanExecution {
 class LayerNorm final : public RowNorm {
   public:
     using RowNorm::RowNorm;
+    static Rows rowsOf(const VulkanBackend& backend, const Command& command) {
+        const NormBlocks blocks =
+            normBlocks(command.paramsAs<LayerNormParams>(), command.outputs[0]->shape, command.name.c_str());
+        return {backend, blocks.outer, blocks.length, blocks.inner, kSharedBytes};
+    }
     void prepare() override {
         const auto& params = command_.paramsAs<LayerNormParams>();
-        const NormBlocks blocks = normBlocks(params, output().shape, command_.name.c_str());
-        prepareRows(Rows(backend(), blocks.outer, blocks.length, blocks.inner, kSharedBytes),
-                    params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms, params.epsilon, params.gamma,
-                    params.beta);
+        prepareRows(rowsOf(backend(), command_), params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms,
+                    params.epsilon, params.gamma, params.beta);
     }
 };
 
 class InstanceNorm final : public RowNorm {
   public:
     using RowNorm::RowNorm;
+    static Rows rowsOf(const VulkanBackend& backend, const Command& command) {
+        const Operand& tensor = *command.outputs[0];
+        const auto channels = static_cast<int64_t>(command.paramsAs<InstanceNormParams>().scale.size());
+        const int64_t batch = tensor.shape[0], plane = tensor.elements() / (batch * channels);
+        if (tensor.channelBlock > 1) return {backend, Packed(tensor), kSharedBytes};
+        if (channelAxis(tensor) == 1) return {backend, batch * channels, plane, 1, kSharedBytes};
+        return {backend, batch, plane, channels, kSharedBytes};
+    }
     void prepare() override {
         const auto& params = command_.paramsAs<InstanceNormParams>();
-        const Operand& tensor = output();
-        const auto channels = static_cast<int64_t>(params.scale.size());
-        const int64_t batch = tensor.shape[0], plane = tensor.elements() / (batch * channels);
-        const Rows rows = tensor.channelBlock > 1    ? Rows(backend(), Packed(tensor), kSharedBytes)
-                          : channelAxis(tensor) == 1 ? Rows(backend(), batch * channels, plane, 1, kSharedBytes)
-                                                     : Rows(backend(), batch, plane, channels, kSharedBytes);
-        prepareRows(rows, Affine::PerRow, false, params.epsilon, params.scale, params.bias);
+        prepareRows(rowsOf(backend(), command_), Affine::PerRow, false, params.epsilon, params.scale, params.bias);
     }
 };
+
+// Mean, variance and results take a pass each.
+bool supportsLayer(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    return supportsFloat(backend, command, reason) &&
+           fewRounds(backend, LayerNorm::rowsOf(backend, command).rounds(3), reason);
+}
 
 bool supportsInstance(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (command.inputs.size() > 1)
         return refuse(reason, "the Vulkan kernel computes mean and variance itself and takes none");
-    return supportsFloat(backend, command, reason);
+    return supportsFloat(backend, command, reason) &&
+           fewRounds(backend, InstanceNorm::rowsOf(backend, command).packedRounds(3), reason);
 }
 
 template <class Norm>
@@ -99,7 +111,7 @@ std::unique_ptr<Execution> createNorm(VulkanBackend& backend, const Command& com
 }  // namespace
 
 constexpr VulkanOp kLayerNorm[] = {
-    {OpType::LayerNorm, supportsFloat, nullptr, createNorm<LayerNorm>},
+    {OpType::LayerNorm, supportsLayer, nullptr, createNorm<LayerNorm>},
     {OpType::InstanceNorm, supportsInstance, storageFollow, createNorm<InstanceNorm>},
 };
 extern constinit const VulkanFamily layerNormVulkan = kLayerNorm;

@@ -12,6 +12,36 @@ namespace {
 
 constexpr int64_t kPartialBytes = 16;  // per invocation
 
+// Returns the groups of adjacent reduced axes of a row-major input, innermost first; at least one.
+std::vector<Rows> groupsOf(const VulkanBackend& backend, const Command& command) {
+    // Collects the axes as alternating runs of kept and reduced ones.
+    std::vector<std::pair<int64_t, bool>> runs;
+    const std::vector<int>& axes = command.paramsAs<ReductionParams>().axes;
+    const Shape& shape = command.inputs[0]->shape;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+        if (shape[axis] == 1) continue;
+        const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
+        if (!runs.empty() && runs.back().second == reduced)
+            runs.back().first *= shape[axis];
+        else
+            runs.emplace_back(shape[axis], reduced);
+    }
+    std::vector<Rows> groups;
+    int64_t inner = 1, left = shape.elements();
+    for (size_t i = runs.size(); i-- > 0;) {
+        const int64_t length = runs[i].first;
+        if (!runs[i].second) {
+            inner *= length;
+            continue;
+        }
+        groups.emplace_back(backend, left / length / inner, length, inner, kPartialBytes);
+        left /= length;
+    }
+    // Only extents of 1 are reduced.
+    if (groups.empty()) groups.emplace_back(backend, left, 1, 1, kPartialBytes);
+    return groups;
+}
+
 class Reduction final : public VulkanExecution {
   public:
     Reduction(VulkanBackend& backend, const Command& command)
@@ -52,33 +82,16 @@ class Reduction final : public VulkanExecution {
     const Operand& input() const { return *command_.inputs[0]; }
 
     void planPlain() {
-        // Collects the axes as alternating runs of kept and reduced ones.
-        std::vector<std::pair<int64_t, bool>> runs;
-        const Shape& shape = input().shape;
-        for (int axis = 0; axis < shape.rank(); ++axis) {
-            if (shape[axis] == 1) continue;
-            const bool reduced = std::find(params_.axes.begin(), params_.axes.end(), axis) != params_.axes.end();
-            if (!runs.empty() && runs.back().second == reduced)
-                runs.back().first *= shape[axis];
-            else
-                runs.emplace_back(shape[axis], reduced);
-        }
-        int64_t inner = 1, left = input().elements();
-        for (size_t i = runs.size(); i-- > 0;) {
-            const int64_t length = runs[i].first;
-            if (!runs[i].second) {
-                inner *= length;
-                continue;
-            }
-            Step step{Rows(backend(), left / length / inner, length, inner, kPartialBytes)};
-            left /= length;
+        const std::vector<Rows> groups = groupsOf(backend(), command_);
+        int64_t left = input().elements();
+        for (const Rows& rows : groups) {
+            left /= rows.length();
+            Step step{rows};
             step.offset = scratchBytes_;
             step.bytes = roundUp(left * 4, 16);
             scratchBytes_ += roundUp(step.bytes, backend().alignment());
             steps_.push_back(step);
         }
-        // Only extents of 1 are reduced.
-        if (steps_.empty()) steps_.push_back({Rows(backend(), left, 1, 1, kPartialBytes)});
         if (steps_.size() == 1) scratchBytes_ = 0;
     }
 
@@ -96,7 +109,7 @@ class Reduction final : public VulkanExecution {
     int64_t scratchBytes_ = 0;
 };
 
-bool supportsReduction(const VulkanBackend&, const Command& command, std::string& reason) {
+bool supportsReduction(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const Reduce operation = command.paramsAs<ReductionParams>().operation;
     const DataType type = command.inputs[0]->type;
     const bool logical = operation == Reduce::Any || operation == Reduce::All;
@@ -104,7 +117,11 @@ bool supportsReduction(const VulkanBackend&, const Command& command, std::string
         (type == DataType::Int32 && operation == Reduce::Mean))
         return refuse(reason, format("the Vulkan kernel has no reduction code %d for %s", static_cast<int>(operation),
                                      dataTypeName(type)));
-    return noEmptyInput(command, reason);
+    if (!noEmptyInput(command, reason)) return false;
+    // Two loops, one in the other, take a round for each step, and one for each run of steps.
+    const std::vector<Rows> groups = groupsOf(backend, command);
+    return std::all_of(groups.begin(), groups.end(),
+                       [&](const Rows& rows) { return fewRounds(backend, rows.packedRounds(2), reason); });
 }
 
 // The input is packed when exactly the plane is reduced.

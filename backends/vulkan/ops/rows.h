@@ -25,6 +25,12 @@ struct Rows {
     std::vector<uint32_t> constants() const { return {lanes, static_cast<uint32_t>(kind), inner > 1}; }
     Push push() const { return Push().u(rows, steps, inner); }
     int64_t groups(const Pipeline& pipeline) const { return ceilDiv(rows, pipeline.localSize / lanes); }
+    // Returns the elements of a row.
+    int64_t length() const { return kind == Kind::Quads ? steps * 4 : steps; }
+    // Returns the rounds of `passes` loops of an invocation over its steps.
+    int64_t rounds(int64_t passes) const { return passes * ceilDiv(steps, lanes); }
+    // The same for a tensor that may be packed: then a step is a quad of channels in place of four adjacent elements.
+    int64_t packedRounds(int64_t passes) const { return rounds(kind == Kind::Quads ? passes * 4 : passes); }
 
   private:
     void share(const VulkanBackend& backend, int64_t sharedBytes);

@@ -18,9 +18,14 @@ class Arg final : public VulkanExecution {
   public:
     Arg(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
+    static Rows rowsOf(const VulkanBackend& backend, const Command& command) {
+        const auto& params = command.paramsAs<SearchParams>();
+        return {backend, params.outer, params.extent, params.inner, kCandidateBytes};
+    }
+
     void prepare() override {
         const auto& params = command_.paramsAs<SearchParams>();
-        rows_ = Rows(backend(), params.outer, params.extent, params.inner, kCandidateBytes);
+        rows_ = rowsOf(backend(), command_);
         std::vector<uint32_t> constants = rows_.constants();
         constants.push_back(params.largest);
         pipeline_ =
@@ -38,10 +43,10 @@ class Arg final : public VulkanExecution {
     const Pipeline* pipeline_ = nullptr;
 };
 
-bool supportsArg(const VulkanBackend&, const Command& command, std::string& reason) {
+bool supportsArg(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (command.outputs[0]->type != DataType::Int32)
         return refuse(reason, "the Vulkan kernel makes no lists of the largest values");
-    return noEmptyInput(command, reason);
+    return noEmptyInput(command, reason) && fewRounds(backend, Arg::rowsOf(backend, command).rounds(1), reason);
 }
 
 std::unique_ptr<Execution> createArg(VulkanBackend& backend, const Command& command) {

@@ -12,17 +12,18 @@ namespace {
 class Softmax final : public VulkanExecution {
   public:
     Softmax(VulkanBackend& backend, const Command& command)
-        : VulkanExecution(backend),
-          input_(*command.inputs[0]),
-          output_(*command.outputs[0]),
-          axis_(command.paramsAs<SoftmaxParams>().axis) {}
+        : VulkanExecution(backend), command_(command), input_(*command_.inputs[0]), output_(*command_.outputs[0]) {}
+
+    static Rows rowsOf(const VulkanBackend& backend, const Command& command) {
+        const Shape& shape = command.inputs[0]->shape;
+        const int rank = shape.rank();
+        if (rank == 0) return {};
+        const int axis = normalizeAxis(command.paramsAs<SoftmaxParams>().axis, rank, "Softmax");
+        return {backend, shape.elements(0, axis), shape[axis], shape.elements(axis + 1, rank), 16};
+    }
 
     void prepare() override {
-        const Shape& shape = input_.shape;
-        const int rank = shape.rank();
-        const int axis = rank > 0 ? normalizeAxis(axis_, rank, "Softmax") : 0;
-        rows_ = rank > 0 ? Rows(backend(), shape.elements(0, axis), shape[axis], shape.elements(axis + 1, rank), 16)
-                         : Rows();
+        rows_ = rowsOf(backend(), command_);
         pipeline_ = &backend().pipeline("softmax", output_.type, 2, rows_.localSize, rows_.constants());
     }
 
@@ -32,12 +33,17 @@ class Softmax final : public VulkanExecution {
     }
 
   private:
+    const Command command_;
     const Operand& input_;
     const Operand& output_;
-    const int axis_;
     Rows rows_;
     const Pipeline* pipeline_ = nullptr;
 };
+
+bool supportsSoftmax(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    return supportsFloat(backend, command, reason) &&
+           fewRounds(backend, Softmax::rowsOf(backend, command).rounds(3), reason);
+}
 
 std::unique_ptr<Execution> createSoftmax(VulkanBackend& backend, const Command& command) {
     return std::make_unique<Softmax>(backend, command);
@@ -45,7 +51,7 @@ std::unique_ptr<Execution> createSoftmax(VulkanBackend& backend, const Command& 
 
 }  // namespace
 
-constexpr VulkanOp kSoftmax[] = {{OpType::Softmax, supportsFloat, nullptr, createSoftmax}};
+constexpr VulkanOp kSoftmax[] = {{OpType::Softmax, supportsSoftmax, nullptr, createSoftmax}};
 extern constinit const VulkanFamily softmaxVulkan = kSoftmax;
 
 }  // namespace mnnc::vulkan
