@@ -23,6 +23,10 @@ SHRINK = REPOSITORY / "examples" / "own_operator" / "shrink.mnn"
 
 WINDOWS = sys.platform == "win32"
 
+# A program that begins in the background ignores the signal, where the tests expect Python's own handler.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def ctrl_c():
     """Sends SIGINT to this process, as Ctrl-C does. On Windows os.kill() would end the process."""
