@@ -54,9 +54,9 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
                                      asLong(backend.limits().storageRange)));
     switch (convKernel(c)) {
         case ConvKernel::Depthwise:
-            return fewRounds(backend, c.w.kh * (c.w.kw + 1), reason);
+            return fewRounds(backend, nestedRounds({c.w.kh, c.w.kw}), reason);
         case ConvKernel::Direct:  // an invocation sums up four channels
-            return fewRounds(backend, 4 * c.taps * (c.groupIn + 1), reason);
+            return fewRounds(backend, nestedRounds({4, c.w.kh, c.w.kw, c.groupIn}), reason);
         default:
             return true;
     }

@@ -150,7 +150,8 @@ bool supportsConvolution3d(const VulkanBackend& backend, const Command& command,
         return refuse(reason, format("its weights exceed what the device binds at once (%lld bytes)",
                                      asLong(backend.limits().storageRange)));
     // Where groups share blocks, an invocation sums up four channels, each over single input channels.
-    return fewRounds(backend, g.aligned() ? g.taps * (g.depthBlocks() + 1) : 4 * g.taps * (g.groupIn + 1), reason);
+    const int64_t outer = g.aligned() ? 1 : 4, inner = g.aligned() ? g.depthBlocks() : g.groupIn;
+    return fewRounds(backend, nestedRounds({outer, p.kernel[0], p.kernel[1], p.kernel[2], inner}), reason);
 }
 
 // The rule is that of the CPU, which executes the command where the device does not: there is no residual, and the

@@ -75,10 +75,11 @@ StorageChoice groupNormStorage(const VulkanBackend& backend, const Command& comm
     return storagePacked(backend, command);
 }
 
-// Three passes compute mean, variance and results; each round adds the four values of the added operand, in loops.
+// Three passes compute mean, variance and results. In each round a loop adds the values of the added operand to four
+// channels; in the last pass another one multiplies them by gamma.
 bool supportsGroupNorm(const VulkanBackend& backend, const Command& command, std::string& reason) {
     return supportsFloat(backend, command, reason) &&
-           fewRounds(backend, GroupNorm::rowsOf(backend, command).rounds(3 * 5), reason);
+           fewRounds(backend, GroupNorm::rowsOf(backend, command).rounds(24), reason);
 }
 
 std::unique_ptr<Execution> createGroupNorm(VulkanBackend& backend, const Command& command) {

@@ -87,10 +87,8 @@ bool supportsPooling(const VulkanBackend& backend, const Command& command, std::
         return refuse(reason, "the Vulkan kernel pools tensors that can be packed by channels");
     const PoolWindow window = poolWindow(command.paramsAs<PoolParams>(), input.shape, command.name.c_str());
     if (isGlobal(command, window)) return true;
-    int64_t rounds = 0;  // each loop, from the innermost one on, has a round of its own around the others
-    for (size_t i = std::size(window.axis); i-- > 0;)
-        rounds = checkedMul(rounds + 1, std::min(window.axis[i].kernel, window.axis[i].in), "a window");
-    return fewRounds(backend, rounds, reason);
+    const auto taps = [&](size_t i) { return std::min(window.axis[i].kernel, window.axis[i].in); };
+    return fewRounds(backend, nestedRounds({taps(0), taps(1), taps(2)}), reason);
 }
 
 std::unique_ptr<Execution> createPooling(VulkanBackend& backend, const Command& command) {

@@ -91,7 +91,7 @@ bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std:
         return refuse(reason, format("the numbers of %lld pictures are not exact as floats of the device",
                                      asLong(input.shape[0])));
     const auto samples = [&](int axis) { return p.samples > 0 ? p.samples : input.shape[axis] + 8; };
-    return fewRounds(backend, samples(2) * (samples(3) + 1), reason);
+    return fewRounds(backend, nestedRounds({samples(2), samples(3)}), reason);
 }
 
 std::unique_ptr<Execution> createRoiAlign(VulkanBackend& backend, const Command& command) {
