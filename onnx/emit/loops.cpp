@@ -135,16 +135,16 @@ LoopResult addWhile(Call& c, const Scope& body, V limit, V condition, const std:
 }  // namespace
 
 LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, const MakeRound& round) {
-    constexpr int kMaxChanges = 4, kMaxDoubts = 32;
+    constexpr int kMaxChanges = 4;
     const std::string name = c.b.name();
     if (std::any_of(initial.begin(), initial.end(), [](const V value) { return value->isSequence; }))
         return unrolled(c, limit, condition, std::move(initial), round);
     Carried carried;
     for (const V value : initial) carried.push_back({value->dims, value->type, value->chance});
     // Extents that change from round to round are free in the body; each attempt may find more of them, or pass a doubt
-    // on from one carried value to the next.
+    // on from one carried value to the next. Doubts never go, so that they end with the last axis.
     int changes = 0, doubts = 0;
-    while (changes < kMaxChanges && doubts < kMaxDoubts) {
+    while (changes < kMaxChanges) {
         Inside inside(c.b, c.b.scopeName("body"));
         LoopInputs formal;
         formal.iteration = c.b.input("iteration", Elem::Int64, {});
