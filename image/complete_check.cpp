@@ -1,5 +1,7 @@
 #include "complete_check.h"
 
+#include <cstring>
+
 namespace mnnc::image {
 namespace {
 
@@ -26,6 +28,32 @@ bool bmpIsComplete(File file, int64_t width, int64_t height) {
     return end <= static_cast<int64_t>(file.size());
 }
 
+// Follows the blocks up to the end of the first picture, which is the one that is decoded. A block consists of
+// sub-blocks, each with its number of bytes before it; the last one has none.
+// Source: CompuServe, "Graphics Interchange Format", version 89a, sections 15 to 27 and appendix A.
+bool gifIsComplete(File file) {
+    constexpr size_t kHeader = 13, kHeaderFlags = 10, kDescriptor = 9, kDescriptorFlags = 8;
+    constexpr uint8_t kExtension = 0x21, kPicture = 0x2c;
+    const auto coloursOf = [](uint8_t flags) { return (flags & 0x80) != 0 ? size_t{3} << ((flags & 7) + 1) : 0; };
+    if (file.size() < kHeader) return false;
+    size_t at = kHeader + coloursOf(file[kHeaderFlags]);
+    while (at < file.size()) {
+        const uint8_t kind = file[at++];
+        if (kind == kPicture) {
+            if (file.size() - at <= kDescriptor) return false;
+            at += kDescriptor + coloursOf(file[at + kDescriptorFlags]);
+        } else if (kind != kExtension) {
+            return true;  // stb_image reads no further
+        }
+        ++at;  // the label of an extension, or the size of the codes
+        while (at < file.size() && file[at] != 0) at += size_t{file[at]} + 1;
+        if (at >= file.size()) return false;
+        if (kind == kPicture) return true;
+        ++at;
+    }
+    return false;
+}
+
 // A packet of a compressed file stands for up to 128 pixels, which are equal, or follow one another.
 bool packetsSuffice(File packets, int64_t pixelBytes, int64_t pixels) {
     constexpr uint8_t kEqual = 0x80;
@@ -39,13 +67,17 @@ bool packetsSuffice(File packets, int64_t pixelBytes, int64_t pixels) {
     return at <= packets.size();
 }
 
+// Only TGA files, which have no signature, begin as stb_image demands of them: the second byte is 0 or 1 (with a table
+// of colours).
 // Source: Truevision TGA File Format Specification, Version 2.0, "TGA File Header" and "Image Types".
+constexpr size_t kTgaHeader = 18;
+bool isTga(File file) {
+    return file.size() >= kTgaHeader && file[1] <= 1;
+}
 bool tgaIsComplete(File file, int64_t width, int64_t height) {
-    constexpr size_t kHeader = 18;
     constexpr uint8_t kCompressed = 8;
-    if (file.size() < kHeader) return true;
     const int64_t colours = file[1] == 1 ? numberAt(file, 5, 2) * bytesOf(file[7]) : 0;
-    const auto begin = static_cast<size_t>(kHeader + file[0] + colours);
+    const auto begin = static_cast<size_t>(kTgaHeader + file[0] + colours);
     if (begin > file.size()) return false;
     const int64_t pixelBytes = bytesOf(file[16]), pixels = width * height;
     const File content = file.subspan(begin);
@@ -56,11 +88,14 @@ bool tgaIsComplete(File file, int64_t width, int64_t height) {
 }  // namespace
 
 bool containsAllPixels(std::span<const uint8_t> file, int64_t width, int64_t height) {
-    if (file.size() < 2) return true;
+    if (file.size() < 4) return true;
     if (file[0] == 'B' && file[1] == 'M') return bmpIsComplete(file, width, height);
-    // Only TGA files, which have no signature, begin as stb_image demands of them: the second byte is 0 or 1 (with a
-    // table of colours).
-    return file[1] > 1 || tgaIsComplete(file, width, height);
+    if (std::memcmp(file.data(), "GIF8", 4) == 0) return gifIsComplete(file);
+    return !isTga(file) || tgaIsComplete(file, width, height);
+}
+
+bool hasShiftedColours(std::span<const uint8_t> file) {
+    return isTga(file) && file[1] == 1 && numberAt(file, 3, 2) != 0;
 }
 
 }  // namespace mnnc::image

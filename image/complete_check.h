@@ -1,4 +1,4 @@
-// Finds BMP and TGA files that end before their pixels do. stb_image takes the missing bytes for zeros.
+// Finds BMP, GIF and TGA files that end before their pixels do. stb_image takes the missing bytes for zeros.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,5 +8,8 @@ namespace mnnc::image {
 // Returns false when such a file of width x height pixels is too short, and true for files of other kinds. The extents
 // are at most 2^24, as stb_image reads them.
 bool containsAllPixels(std::span<const uint8_t> file, int64_t width, int64_t height);
+
+// Returns whether a TGA file has a table of colours whose first number is not 0. stb_image takes other bytes for it.
+bool hasShiftedColours(std::span<const uint8_t> file);
 
 }  // namespace mnnc::image

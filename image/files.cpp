@@ -43,6 +43,8 @@ Decoded header(std::span<const uint8_t> file) {
         const int bytes = static_cast<int>(file.size());
         if (!stbInfo(file.data(), bytes, found.width, found.height, found.channels))
             fail(Status::BadFormat, "the file is no picture that can be read: %s", stbReason());
+        if (hasShiftedColours(file))
+            fail(Status::BadFormat, "the numbers of the colours in its table do not begin at 0");
         const int64_t count = int64_t{found.width} * found.height;
         if ((count > kSmallImage && count / maxPixelsPerByte(file) > bytes) ||
             !containsAllPixels(file, found.width, found.height))

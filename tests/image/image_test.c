@@ -133,6 +133,21 @@ static void incomplete_files_are_refused(void** state) {
     assert_memory_equal(pixels, "\x06\x07\x05\x05", 4);
     for (size_t cut = 1; cut <= 5; ++cut)
         FAILS(mnn_image_decode(packets, sizeof packets - cut, &image), MNN_ERROR_TRUNCATED, "too few");
+    // Two colours for the same picture, which begin at 0 or at another number.
+    uint8_t indexed[18 + 6 + 4] = {0, 1, 1, [5] = 2, [7] = 24, [12] = 2, [14] = 2, [16] = 8};
+    memcpy(indexed + 18, "\x09\x09\x09\x05\x05\x05\0\x01\x01\0", 10);
+    OK(mnn_image_decode(indexed, sizeof indexed, &image));
+    assert_memory_equal(pixels, "\x05\x09\x09\x05", 4);
+    FAILS(mnn_image_decode(indexed, sizeof indexed - 1, &image), MNN_ERROR_TRUNCATED, "too few");
+    indexed[3] = 1;
+    FAILS(mnn_image_decode(indexed, sizeof indexed, &image), MNN_ERROR_BAD_FORMAT, "begin at 0");
+    // Colour 0 of a table of four, in codes of 9 bits.
+    static const uint8_t gif[] =
+        "GIF87a\2\0\2\0\x81\0\0\7\7\7\0\0\0\0\0\0\0\0\0\x2c\0\0\0\0\2\0\2\0\0\x08\6\0\1\x08\4\x10\x10\0\x3b";
+    OK(mnn_image_decode(gif, sizeof gif - 1, &image));
+    assert_memory_equal(pixels, "\7\7\7\7", 4);
+    for (size_t cut = 2; cut <= 10; ++cut)
+        FAILS(mnn_image_decode(gif, sizeof gif - 1 - cut, &image), MNN_ERROR_TRUNCATED, "too few");
     // Colours of 24 bits, in rows of 8 bytes.
     uint8_t bmp[54 + 14] = {'B', 'M', [10] = 54, [14] = 40, [18] = 2, [22] = 2, [26] = 1, [28] = 24};
     memset(bmp + 54, 9, 14);
