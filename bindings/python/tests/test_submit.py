@@ -2,18 +2,31 @@
 
 import asyncio
 import contextlib
+import ctypes
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 
-from support import SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, mnn_c
-from mnn_c import errors
+from support import SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, in_one_call, mnn_c
+from mnn_c import errors, submitted
+
+
+class Stop(BaseException):
+    """Handlers of signals raise it here."""
+
+
+def replaced(name, function):
+    """Replaces a function of the library by function(the replaced one, its arguments)."""
+    real = getattr(submitted.C, name)
+    return unittest.mock.patch.object(submitted.C, name, lambda *arguments: function(real, *arguments))
 
 
 class Submitted(Test):
@@ -169,6 +182,112 @@ class Submitted(Test):
         pending = session.submit({"image": images(1)})
         self.assertRaises(errors.BusyError, session.execute)
         self.assertEqual(pending.result()["scores"].shape, (1, 10))
+
+    def gated(self):
+        """Returns a session, and an event that its runs wait for."""
+        net, gate = self.net(SHRINK), threading.Event()
+        net.add_operator("SoftShrink", lambda x: (gate.wait(), x)[1])
+        session = net.session()
+        self.addCleanup(session.close)
+        self.addCleanup(gate.set)
+        return session, gate
+
+    def test_another_thread_waits_while_a_run_is_submitted(self):
+        session, gate = self.gated()
+        first = session.submit()
+
+        def submit(real, *arguments):
+            gate.set()
+            first.wait()
+            return real(*arguments)
+
+        with replaced("mnn_session_submit", submit):
+            second = session.submit()
+        self.assertTrue(second.result())
+        self.assertRaises(errors.BadStateError, first.result)
+
+    def test_a_later_run_ends_while_results_are_read(self):
+        session, gate = self.gated()
+        gate.set()
+        first = session.submit()
+        first.wait()
+        gate.clear()
+        second = session.submit()
+        read = session._read
+
+        def late(name):
+            gate.set()
+            second.wait()
+            return read(name)
+
+        with unittest.mock.patch.object(session, "_read", late):
+            self.assertRaises(errors.BadStateError, first.result)
+        gate.set()
+        self.assertTrue(second.result())
+
+    def test_runs_that_are_refused_change_nothing(self):
+        session, gate = self.gated()
+        first = session.submit()
+        self.assertRaises(errors.BusyError, session.submit)
+        self.assertFalse(first.done())
+        gate.set()
+        session.close()  # waits for the first one
+        self.assertTrue(first.done())
+
+    @unittest.skipIf(WINDOWS, "the library of C has another name")
+    def test_a_handler_raises_when_a_run_has_begun(self):
+        def stop(*_):
+            raise Stop
+
+        self.addCleanup(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, stop))
+        signalled = (ctypes.CDLL(None)["raise"], signal.SIGTERM)
+        session = self.session()
+        with replaced("mnn_session_submit", lambda real, *arguments: in_one_call(signalled, (real, *arguments))[1]):
+            with self.assertRaises(Stop):
+                session.submit()
+        session.execute()
+
+    def test_a_handler_raises_when_a_wait_has_ended(self):
+        def wait(real, *arguments):
+            real(*arguments)
+            raise Stop
+
+        fails = []
+
+        def shrink(x):
+            if fails:
+                raise fails[0]
+            return x
+
+        net = self.net(SHRINK)
+        net.add_operator("SoftShrink", shrink)
+        session = net.session()
+        self.addCleanup(session.close)
+
+        def stopped():
+            pending = session.submit()
+            with replaced("mnn_session_wait", wait):
+                self.assertRaises(Stop, pending.wait)
+            return pending
+
+        self.assertTrue(stopped().result())
+        first = stopped()
+        second = session.submit()
+        first.wait()
+        self.assertRaises(errors.BadStateError, first.result)
+        self.assertTrue(second.result())
+        fails.append(LookupError("out of the operator"))
+        self.assertRaises(LookupError, stopped().wait)
+
+    @unittest.skipIf(WINDOWS, "there is no fork()")
+    def test_turns_in_children(self):
+        pending = self.session().submit()
+        pending.wait()
+        with pending._turn:
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if pending._turn.acquire(blocking=False) and not pending._under_way else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
 
     def test_asyncio(self):
         net = self.net()

@@ -47,6 +47,7 @@ class Session(Stateful):
         self._rank_address = byref(self._rank)
         self._bound: Dict[int, Tuple[Array, memoryview, Format]] = {}
         self._pending: Optional["weakref.ref[Pending]"] = None  # the last one
+        self._submitted = 0  # runs
         self._interpreter = interpreter  # its bytes may be borrowed
         if paths is not None and config is not None:
             raise TypeError("a session has one configuration or one for each of its paths, not both")
@@ -215,11 +216,6 @@ class Session(Stateful):
             if inputs:
                 self._write(inputs, cancel)
             return Pending(self, self._outputs if outputs is None else outputs, cancel)
-
-    def _run_count(self) -> int:
-        """Returns how many runs have begun and ended."""
-        statistics = self.statistics
-        return statistics.runs + statistics.failed_runs
 
     def _write(self, inputs: Mapping[str, Any], cancel: Optional[CancelToken]) -> None:
         ready: List[Tuple[int, Array, int]] = []

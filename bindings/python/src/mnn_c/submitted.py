@@ -8,7 +8,7 @@ import sys
 import threading
 import weakref
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, Optional
 
 from . import _abi, _calls, _interrupt, _registry
 from ._failure import check, failure, take
@@ -19,6 +19,25 @@ from .errors import BadStateError, BusyError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from .session import Session
+
+
+class _Run:
+    """A run, which its own thread completes at its end. The library returns a status only once, and a handler of a signal that
+    raises loses it."""
+
+    over = False
+    error: Optional[BaseException] = None
+    number = 0  # counting the runs of the session
+
+    def __init__(self, session: int) -> None:
+        self.session = session  # its handle, which lives as long as the run; only other threads may destroy it
+
+
+def _ended_runs(session: int) -> int:
+    """Returns how many runs of a session have begun and ended."""
+    statistics = _calls.filled(_abi.Statistics, C.mnn_session_statistics, session)
+    count: int = statistics.runs + statistics.failed_runs
+    return count
 
 
 class Pending:
@@ -45,16 +64,25 @@ class Pending:
 
     def _submit(self) -> None:
         session = self._session
-        self._number = session._run_count() + 1
-        raised: List[BaseException] = []  # by a callback, on the thread of the run
-        number = _registry.add(raised)  # until _done
+        self._run = _Run(session._handle)
+        number = _registry.add(self._run)  # until _done
         self._options.user_data = number
+        # All of this precedes the call, because a handler of a signal may raise at its end, when the run has begun.
+        before, session._pending = session._pending, weakref.ref(self)
+        self._place = session._submitted + 1
+        self._error, self._under_way = None, True
         status: int = C.mnn_session_submit(session._handle, byref(self._options))
         if status:
+            self._under_way = False
+            if session._pending is not None and session._pending() is self:
+                session._pending = before
             _registry.remove(number)
             check(status)
-        self._raised, self._error, self._under_way = raised, None, True
-        session._pending = weakref.ref(self)
+        session._submitted = self._place
+
+    def _followed(self) -> bool:
+        """Whether a later run was submitted, which is possible when the library has returned the status of this one."""
+        return self._session._submitted > self._place
 
     def done(self) -> bool:
         """Whether the run is over."""
@@ -78,7 +106,7 @@ class Pending:
         self.wait(timeout)
         with self._session._lock:
             if self._results is None:
-                if self._session._run_count() != self._number:
+                if self._followed() or _ended_runs(self._session._handle) != self._run.number:
                     raise BadStateError("the session has run again since, so the outputs of this run are gone")
                 self._results = {name: self._session._read(name) for name in self._outputs}
             return self._results
@@ -130,12 +158,13 @@ class Pending:
         return status != WaitTimeoutError.status
 
     def _wait(self, nanoseconds: int) -> int:
-        status: int = C.mnn_session_wait(self._session._handle, nanoseconds)
+        # Without a later run, the library answers with MNN_ERROR_BAD_STATE where a handler has lost the status.
+        status: int = 0 if self._followed() else C.mnn_session_wait(self._session._handle, nanoseconds)
         if status not in (WaitTimeoutError.status, BusyError.status):  # callbacks give the library neither of them
             self._under_way = False
-            if self._raised:
-                self._error = self._raised[0]
-            elif status:
+            if self._run.over:
+                self._error = self._run.error
+            elif status:  # in a child of fork()
                 self._error = failure(status)
         return status
 
@@ -144,20 +173,20 @@ class Pending:
 
     def __del__(self) -> None:
         # The thread of the run gets no turn to call Python any more while the interpreter ends.
-        if self._under_way and not sys.is_finalizing():
+        if self._under_way and not self._followed() and not sys.is_finalizing():
             C.mnn_session_wait(self._session._value, -1)
 
 
-def _take_raised(number: int, status: int) -> None:
-    """The end of a run, on its thread: keeps the exception of a callback for the threads that wait."""
-    raised = _registry.get(number)
+def _take_end(number: int, status: int) -> None:
+    """The end of a run, on its thread: keeps it for the threads that wait."""
+    run = _registry.get(number)
     _registry.remove(number)
-    error = take()
-    if error is not None:
-        raised.append(error)
+    run.error = failure(status) if status else take()
+    run.number = _ended_runs(run.session)
+    run.over = True
 
 
-_done = _abi.RunCallback(_take_raised)
+_done = _abi.RunCallback(_take_end)
 _alive: "weakref.WeakSet[Pending]" = weakref.WeakSet()
 
 
@@ -172,6 +201,13 @@ def _end_runs() -> None:
             _registry.report(error, pending)
 
 
+def _forget() -> None:
+    """In a child of fork(): the runs end in the parent, whose threads may have been waiting for them."""
+    for pending in list(_alive):
+        pending._turn = threading.Lock()
+    _alive.clear()
+
+
 atexit.register(_interrupt.held, _end_runs)
 if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_alive.clear)  # runs of the parent end there
+    os.register_at_fork(after_in_child=_forget)
