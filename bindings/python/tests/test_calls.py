@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import gc
 import io
 import os
 import pickle
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from support import DIGITS, SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, in_one_call, mnn_c
-from mnn_c import errors, runtime
+from mnn_c import _interrupt, _registry, errors, runtime
 
 
 class Failures(Test):
@@ -117,6 +118,93 @@ class Cancelling(Test):
         self.assertRaises(KeyboardInterrupt, session.execute)
         self.assertEqual(len(calls), 1)
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_ctrl_c_ends_log_functions(self):
+        calls = []
+
+        def log(level, text):
+            if not calls:
+                calls.append("begin")
+                ctrl_c()
+                time.sleep(10)
+                calls.append("end")
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.net(log=log, log_level=mnn_c.LogLevel.DEBUG).session().close()
+        self.assertEqual(calls, ["begin"])
+
+    def test_ctrl_c_in_nested_calls(self):
+        inner, outer, interrupted = self.net(SHRINK), self.net(SHRINK), []
+
+        def shrink(x):
+            if not interrupted:
+                interrupted.append(1)
+                try:
+                    ctrl_c()
+                    time.sleep(60)
+                except KeyboardInterrupt:
+                    while not _interrupt._watcher.fired:
+                        time.sleep(0.001)
+                    raise
+            return x
+
+        inner.add_operator("SoftShrink", shrink)
+        own = inner.session()
+        outer.add_operator("SoftShrink", own)
+        session = outer.session()
+        for each in (own, session):
+            self.addCleanup(each.close)
+        with mnn_c.CancelToken() as token:
+            self.assertRaises(KeyboardInterrupt, session.execute, cancel=token)
+            session.execute(cancel=token)
+
+    @unittest.skipIf(WINDOWS, "there is no fork()")
+    def test_children_of_calls(self):
+        ends, threaded = [], []
+
+        def fork():
+            child = os.fork()
+            if child == 0:
+                default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+                os._exit(0 if signal.set_wakeup_fd(-1) == -1 and default == threaded[-1] else 1)
+            ends.append(os.waitpid(child, 0)[1])
+
+        def shrink(x):
+            threaded.append(False)
+            fork()
+            threaded.append(True)
+            thread = threading.Thread(target=fork)
+            thread.start()
+            thread.join()
+            return x
+
+        net = self.net(SHRINK)
+        net.add_operator("SoftShrink", shrink)
+        with net.session() as session:
+            session.execute()
+        self.assertEqual(ends, [0, 0])
+
+    @unittest.skipIf(WINDOWS, "the library of C has another name")
+    def test_ctrl_c_loses_no_handles(self):
+        signalled, destroyed = (ctypes.CDLL(None)["raise"], signal.SIGINT), []
+        create, destroy = runtime.C.mnn_runtime_create, mnn_c.Runtime._destroy
+
+        def interrupted(function):
+            return lambda *arguments: in_one_call(signalled, (function, *arguments))[1]
+
+        def replaced(function):
+            return unittest.mock.patch.object(mnn_c.Runtime, "_destroy", staticmethod(function))
+
+        with unittest.mock.patch.object(runtime.C, "mnn_runtime_create", interrupted(create)):
+            with replaced(lambda value: destroyed.append(1) or destroy(value)):
+                self.assertRaises(KeyboardInterrupt, mnn_c.Runtime)
+                gc.collect()
+        self.assertEqual(len(destroyed), 1)
+        made = mnn_c.Runtime()
+        for function, closed in ((lambda _: errors.BusyError.status, False), (destroy, True)):
+            with replaced(interrupted(function)):
+                self.assertRaises(KeyboardInterrupt, made.close)
+            self.assertEqual(made.closed, closed)
 
     def test_another_handler_decides_by_itself(self):
         session, calls = self.slow(), []
@@ -264,6 +352,21 @@ class Callbacks(Test):
         with self.assertRaises(errors.BusyError):
             session.run(after=lambda op, tensors: session.execute())
         session.execute()
+
+    def test_reports_never_raise(self):
+        class Unnamed:
+            def __repr__(self):
+                raise LookupError
+
+        closed = io.StringIO()
+        closed.close()
+        for stream, hook, where in (
+            (closed, sys.__unraisablehook__, None),
+            (io.StringIO(), sys.__unraisablehook__, Unnamed()),
+            (io.StringIO(), lambda found: sys.__unraisablehook__(found), None),
+        ):
+            with unittest.mock.patch("sys.unraisablehook", hook), contextlib.redirect_stderr(stream):
+                _registry.report(LookupError(), where)
 
     def test_log(self):
         messages = []

@@ -7,6 +7,7 @@ import threading
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional, Type, TypeVar
 
+from . import _interrupt
 from ._failure import check
 from .errors import BadHandleError
 
@@ -33,13 +34,16 @@ class Closable:
 
     def close(self) -> None:
         """Releases the object. Later uses raise BadHandleError."""
-        with _closing:
-            value, self._value = self._value, 0
-        if value:
-            status = self._destroy(byref(c_void_p(value)))
+
+        def destroy() -> int:
+            with _closing:
+                value, self._value = self._value, 0
+            status = self._destroy(byref(c_void_p(value))) if value else 0
             if status:
                 self._value = value  # the object is in use, and stays usable
-                check(status)
+            return status
+
+        check(_interrupt.held(destroy))  # Ctrl-C raises only after this function
 
     def __enter__(self: Self) -> Self:
         return self

@@ -24,9 +24,9 @@ import sys
 import threading
 from typing import Any, Callable, List, Optional, TypeVar
 
+from . import _calls
 from ._failure import kept, take
 from ._library import C
-from .cancel import CancelToken
 from .errors import CancelledError
 
 _CANCELLED = CancelledError.status
@@ -42,6 +42,8 @@ def _note(_: int, frame: Any) -> None:
         if frame.f_code is program.__code__:
             raise KeyboardInterrupt
         frame = frame.f_back
+    if frame is None:
+        raise KeyboardInterrupt
     _noted = True
 
 
@@ -70,13 +72,25 @@ def held(function: Callable[[], Result]) -> Result:
             raise KeyboardInterrupt
 
 
+class _Token:
+    """The token of calls that the program has given none, with what is used here of a CancelToken."""
+
+    triggered = False
+
+    def __init__(self) -> None:
+        self._handle = self._value = _calls.handle(C.mnn_cancel_create)
+
+    def _interrupted(self) -> None:
+        C.mnn_cancel_reset(self._value)
+
+
 class _Watcher:
     def __init__(self) -> None:
         self.read_end, self.socket = socket.socketpair()  # on Windows Python writes to sockets alone
         self.socket.setblocking(False)
         self.write_end = self.socket.fileno()
-        self.token = CancelToken()
-        self.active: List[CancelToken] = []
+        self.token = _Token()
+        self.active: List[Any] = []
         self.fired = False
         self.forward = -1
         threading.Thread(target=self._watch, name="mnn_c Ctrl-C", daemon=True).start()
@@ -96,7 +110,7 @@ class _Watcher:
                     self.fired = True
                     C.mnn_cancel_trigger(token._value)
 
-    def call(self, function: Callable[[int], int], cancel: Optional[CancelToken]) -> int:
+    def call(self, function: Callable[[int], int], cancel: Any) -> int:
         token = self.token if cancel is None else cancel
         before = signal.set_wakeup_fd(self.write_end, warn_on_full_buffer=False)
         if before != self.write_end:
@@ -115,13 +129,14 @@ class _Watcher:
                 if status != _CANCELLED or _noted or not self.fired or token.triggered:
                     return status
                 # The signal belonged to an earlier call, so this one is repeated.
-                self.fired = False
+                self.fired = len(self.active) > 1  # the signal triggers the tokens of all of them
                 token._interrupted()
         finally:
             self.active.pop()
-            signal.set_wakeup_fd(before)
+            if before != self.write_end:  # else an outer call goes on; in a child of fork() the socket is closed
+                signal.set_wakeup_fd(before)
             if self.fired:
-                self.fired = False
+                self.fired = bool(self.active)
                 token._interrupted()
 
 
@@ -140,11 +155,21 @@ _watcher: Optional[_Watcher] = None
 
 
 def _forget() -> None:
-    global _watcher
-    if _watcher:  # a child of fork() does not have its parent's threads
+    """In a child of fork(), which does not have the other threads of its parent."""
+    global _noted, _watcher
+    if _watcher:
+        descriptor = signal.set_wakeup_fd(-1)
+        if descriptor not in (-1, _watcher.write_end):
+            signal.set_wakeup_fd(descriptor)
         _watcher.read_end.close()
         _watcher.socket.close()
     _watcher = None
+    _noted = False
+    frame: Any = sys._getframe()
+    while frame is not None and not (frame.f_code is held.__code__ and "before" in frame.f_locals):
+        frame = frame.f_back
+    if frame is None and _signal.getsignal(signal.SIGINT) is _note:  # a call of another thread has set it
+        _signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 if sys.platform != "win32":
@@ -159,14 +184,14 @@ def applies() -> bool:
     )
 
 
-def call(function: Callable[[int], int], cancel: Optional[CancelToken]) -> int:
-    """Calls function(handle of a token or 0) in such a way that Ctrl-C ends it."""
+def call(function: Callable[[int], int], cancel: Any) -> int:
+    """Calls function(handle of a token or 0) in such a way that Ctrl-C ends it. `cancel` is a CancelToken or None."""
     if not applies():
         return function(0 if cancel is None else cancel._handle)
     return held(lambda: _watched(function, cancel))
 
 
-def _watched(function: Callable[[int], int], cancel: Optional[CancelToken]) -> int:
+def _watched(function: Callable[[int], int], cancel: Any) -> int:
     global _watcher
     if _watcher is None:
         try:

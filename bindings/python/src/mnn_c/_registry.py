@@ -11,6 +11,7 @@ from typing import Any, Dict
 from ._abi import Finalizer, LogCallback
 from ._calls import decode
 from ._failure import keep
+from ._interrupt import program
 from ._known import known
 from .enums import LogLevel
 
@@ -41,15 +42,18 @@ def report(error: BaseException, where: Any) -> None:
     """Passes an exception that no call can raise again to the program's hook for exceptions of finalizers, else prints
     it, because Python's own hook takes only arguments that the interpreter makes."""
     message = "Exception ignored in a callback of mnn_c"
-    if sys.unraisablehook is not sys.__unraisablehook__:
-        kind, trace = type(error), error.__traceback__
-        arguments: Any = SimpleNamespace(
-            exc_type=kind, exc_value=error, exc_traceback=trace, err_msg=message, object=where
-        )
-        sys.unraisablehook(arguments)
-    elif sys.stderr is not None:
-        print(f"{message}: {where!r}", file=sys.stderr)
-        traceback.print_exception(type(error), error, error.__traceback__)
+    try:
+        if sys.unraisablehook is not sys.__unraisablehook__:
+            kind, trace = type(error), error.__traceback__
+            arguments: Any = SimpleNamespace(
+                exc_type=kind, exc_value=error, exc_traceback=trace, err_msg=message, object=where
+            )
+            sys.unraisablehook(arguments)
+        elif sys.stderr is not None:
+            print(f"{message}: {where!r}", file=sys.stderr)
+            traceback.print_exception(type(error), error, error.__traceback__)
+    except BaseException:  # the library would get an arbitrary result of the callback
+        pass
 
 
 def _call_finalizer(number: int) -> None:
@@ -62,7 +66,7 @@ finalizer = Finalizer(_call_finalizer)
 def _call_log(number: int, level: int, message: bytes) -> None:
     handler = get(number)
     try:
-        handler(known(LogLevel, level), decode(message))
+        program(handler, known(LogLevel, level), decode(message))
     except KeyboardInterrupt as error:
         keep(error)
     except BaseException as error:

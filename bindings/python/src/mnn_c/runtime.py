@@ -8,10 +8,9 @@ from ctypes import byref, c_void_p, pointer
 from dataclasses import dataclass
 from typing import Any, Callable, Optional, Sequence, Set, Tuple
 
-from . import _abi, _calls, _registry
+from . import _abi, _calls, _interrupt, _registry
 from ._failure import check, keep
 from ._handles import Closable
-from ._interrupt import held
 from ._known import known
 from ._library import C
 from .enums import Forward, LogLevel, Power
@@ -111,7 +110,7 @@ def _call_unlock_queue(number: int) -> None:
 
 def _hold(function: Callable[[], None], lock: Any) -> None:
     try:
-        held(function)
+        _interrupt.held(function)
     except KeyboardInterrupt as error:  # the call that uses the queue raises it
         keep(error)
     except BaseException as error:
@@ -145,8 +144,9 @@ class Runtime(Closable):
         log_level: LogLevel = LogLevel.DEFAULT,
     ) -> None:
         """parallel_for(count, task) calls task(i) once for each i below count, on threads of its own, and returns when
-        all of these calls have returned; it takes the place of workers. cpu_costs is what calibrate() measured on this
-        machine, in place of the costs that the library knows."""
+        all of these calls have returned; it takes the place of workers. Ctrl-C does not interrupt it, because task()
+        may be under way on other threads. cpu_costs is what calibrate() measured on this machine, in place of the costs
+        that the library knows."""
         config = _calls.prepared(_abi.RuntimeConfig, C.mnn_runtime_config_init)
         _calls.assign(config, threads=threads, power=power, log_level=log_level)
         if cores:
@@ -185,12 +185,16 @@ class Runtime(Closable):
             config.log_callback, config.log_finalizer = _registry.log, _registry.finalizer
             config.log_user_data = register(log)
         out = c_void_p()
-        status = C.mnn_runtime_create(byref(config), byref(out))
-        if status:
-            for number in numbers:
-                _registry.remove(number)
-            check(status)
-        self._value = out.value or 0
+
+        def create(_: int) -> int:
+            status: int = C.mnn_runtime_create(byref(config), byref(out))
+            if status:
+                for number in numbers:
+                    _registry.remove(number)
+            self._value = out.value or 0  # Ctrl-C raises only after this function
+            return status
+
+        check(_interrupt.call(create, None))
         self.threads = threads
 
     def add_backend(self, name: str, backend: HostBackend) -> Forward:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class _Run:
-    """A run, which its own thread completes at its end. The library returns a status only once, and a handler of a signal that
-    raises loses it."""
+    """A run, which its own thread completes at its end. The library returns a status only once, and a handler of a
+    signal that raises loses it."""
 
     over = False
     error: Optional[BaseException] = None
