@@ -165,6 +165,7 @@ def _forget() -> None:
         _watcher.socket.close()
     _watcher = None
     _noted = False
+    # A call on this thread goes on in the child; its frame has a variable for the former handler where it set one.
     frame: Any = sys._getframe()
     while frame is not None and not (frame.f_code is held.__code__ and "before" in frame.f_locals):
         frame = frame.f_back

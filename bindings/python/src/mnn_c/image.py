@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 import os
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -277,7 +277,8 @@ def boxes(
     if overlap is not None:
         detector.has_overlap, detector.overlap = 1, overlap
     detector.min_score = min_score
-    kept, pointers = [], []
+    kept: List[Any] = []
+    pointers: List[Any] = []
     for name, given in (("boxes", rows), ("scores", scores), ("classes", classes)):
         if given is None:
             pointers.append(None)
