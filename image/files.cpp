@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "complete_check.h"
+#include "content_check.h"
 #include "jpeg_check.h"
 #include "pnm.h"
 #include "stb.h"

@@ -98,7 +98,7 @@ class Pipeline {
     bool settled(int id) const noexcept;
     // Returns the location of the output; empty while its stage is not planned, and for results of control flow.
     ConstStorageLocation outputStorage(size_t index) const noexcept;
-    // Returns whether an output may be a view of the input in the next run, which plans all stages but the first again.
+    // Returns whether an output may be a view of the input in the next run, which may plan later stages again.
     bool outputMayLieIn(size_t input) const noexcept;
     // Returns the tensor whose memory the output uses, when it may move to other memory of the host; else null.
     const Operand* movableRoot(size_t index) const;

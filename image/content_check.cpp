@@ -1,4 +1,4 @@
-#include "complete_check.h"
+#include "content_check.h"
 
 #include <cstring>
 
