@@ -144,6 +144,10 @@ TEST(Convolution, KeptPrecisionBeyondTheLimit) {
     }
 }
 
+TEST(Convolution, ManyTaps) {
+    expectSameAsCpuOrRefused(makeCase({.input = {1, 1, 1000, 1000}, .oc = 4, .kh = 1000, .kw = 1000}), "rounds", 1e-3);
+}
+
 TEST(Convolution, ManyChannelsOfTensorWeights) {
     expectSameAsCpuOrRefused(makeCase({.input = {1, 2048, 4, 4}, .oc = 8, .kh = 3, .kw = 3, .tensors = true}), "rounds",
                              1e-4);

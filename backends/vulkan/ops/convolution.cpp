@@ -37,6 +37,14 @@ bool bindsWeights(const VulkanBackend& backend, const ConvGeometry& c, const Com
     return roundUp(checkedMul(count, backend.half() ? 2 : 4, "weights"), 16) <= backend.limits().storageRange;
 }
 
+// In conv_gemm.comp, four blocks of the depth are four rounds for products, the one that ends their loop, and the one
+// around them. Where there are taps, each block takes up to two more to move to the next tap. Slices of the depth are
+// not considered, because the tuner chooses their number.
+int64_t gemmRounds(const ConvGeometry& c) {
+    const int64_t depth = c.taps * ceilDiv(c.groupIn, kChannelBlock);
+    return (c.isPointwise() ? 6 : 14) * ceilDiv(depth, int64_t{4});
+}
+
 bool supportsConvolution(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!command.params) return refuse(reason, "it has no parameters");
     for (const Operand* tensor : command.inputs) {
@@ -57,9 +65,10 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
             return fewRounds(backend, nestedRounds({c.w.kh, c.w.kw}), reason);
         case ConvKernel::Direct:  // an invocation sums up four channels
             return fewRounds(backend, nestedRounds({4, c.w.kh, c.w.kw, c.groupIn}), reason);
-        default:
-            return true;
+        case ConvKernel::Gemm:
+            break;
     }
+    return convIsVector(backend, c) || fewRounds(backend, gemmRounds(c), reason);
 }
 
 std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Command& command) {
