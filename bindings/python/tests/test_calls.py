@@ -13,12 +13,13 @@ import threading
 import time
 import unittest
 import unittest.mock
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from support import DIGITS, SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, in_one_call, mnn_c
-from mnn_c import _interrupt, _registry, errors, runtime
+from mnn_c import _failure, _interrupt, _registry, cancel, errors, runtime
 
 
 class Failures(Test):
@@ -205,6 +206,32 @@ class Cancelling(Test):
             with replaced(interrupted(function)):
                 self.assertRaises(KeyboardInterrupt, made.close)
             self.assertEqual(made.closed, closed)
+        create = cancel.C.mnn_cancel_create
+        with unittest.mock.patch.object(cancel.C, "mnn_cancel_create", interrupted(create)):
+            with unittest.mock.patch.object(
+                mnn_c.CancelToken, "_destroy", staticmethod(lambda value: destroyed.append(2) or 0)
+            ):
+                self.assertRaises(KeyboardInterrupt, mnn_c.CancelToken)
+                gc.collect()
+        self.assertEqual(destroyed[1:], [2])
+
+    def test_calls_without_descriptors(self):
+        with unittest.mock.patch.object(_interrupt, "_watcher", None):
+            with unittest.mock.patch("socket.socketpair", side_effect=OSError):
+                mnn_c.Runtime().close()
+
+    def test_objects_of_runtimes_that_are_not_made(self):
+        class Log:
+            def __call__(self, level, message):
+                pass
+
+        log = Log()
+        here = weakref.ref(log)
+        with unittest.mock.patch.object(_interrupt, "call", side_effect=MemoryError):
+            self.assertRaises(MemoryError, mnn_c.Runtime, log=log)
+        del log
+        gc.collect()
+        self.assertIsNone(here())
 
     def test_another_handler_decides_by_itself(self):
         session, calls = self.slow(), []
@@ -367,6 +394,13 @@ class Callbacks(Test):
         ):
             with unittest.mock.patch("sys.unraisablehook", hook), contextlib.redirect_stderr(stream):
                 _registry.report(LookupError(), where)
+
+        def stop(_):
+            raise KeyboardInterrupt
+
+        with unittest.mock.patch("sys.unraisablehook", stop):
+            _registry.report(LookupError(), None)
+        self.assertIsInstance(_failure.take(), KeyboardInterrupt)
 
     def test_log(self):
         messages = []

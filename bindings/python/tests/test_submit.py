@@ -16,7 +16,7 @@ import unittest.mock
 import numpy as np
 
 from support import SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, in_one_call, mnn_c
-from mnn_c import errors, submitted
+from mnn_c import _interrupt, errors, submitted
 
 
 class Stop(BaseException):
@@ -206,6 +206,61 @@ class Submitted(Test):
         self.assertTrue(second.result())
         self.assertRaises(errors.BadStateError, first.result)
 
+    def test_another_thread_closes_while_a_run_is_submitted(self):
+        session, gate = self.gated()
+        began, errors_of_close = threading.Event(), []
+
+        def close():
+            began.set()
+            try:
+                session.close()
+            except BaseException as error:
+                errors_of_close.append(error)
+
+        thread = threading.Thread(target=close)
+
+        def submit(real, *arguments):
+            thread.start()
+            began.wait()
+            thread.join(0.2)  # reaches the run that has not begun
+            return real(*arguments)
+
+        with replaced("mnn_session_submit", submit):
+            pending = session.submit()
+        gate.set()
+        pending.wait()
+        thread.join()
+        self.assertEqual(errors_of_close, [])
+        self.assertTrue(session.closed)
+
+    def test_a_run_that_is_not_repeated_keeps_its_error(self):
+        session, gate = self.gated()
+        gate.set()
+        session.execute()  # makes the watcher
+        gate.clear()
+        pending, others, signalled = session.submit(), [], []
+
+        def wait(real, *arguments):  # the signal of an earlier call ends the run
+            if not signalled:
+                signalled.append(1)
+                _interrupt._watcher.fired = True
+                submitted.C.mnn_cancel_trigger(pending._token._value)
+                gate.set()
+            return real(*arguments)
+
+        def submit(real, *arguments):
+            if not others:
+                others.append(None)
+                thread = threading.Thread(target=lambda: others.append(session.submit()))
+                thread.start()
+                thread.join()
+            return real(*arguments)
+
+        with replaced("mnn_session_wait", wait), replaced("mnn_session_submit", submit):
+            self.assertRaises(errors.BusyError, pending.wait)
+        self.assertRaises(errors.CancelledError, pending.wait)
+        others[1].wait()
+
     def test_a_later_run_ends_while_results_are_read(self):
         session, gate = self.gated()
         gate.set()
@@ -288,6 +343,27 @@ class Submitted(Test):
             if child == 0:
                 os._exit(0 if pending._turn.acquire(blocking=False) and not pending._under_way else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    @unittest.skipIf(WINDOWS, "there is no fork()")
+    def test_children_of_waits(self):
+        session, gate = self.gated()
+        pending, children = session.submit(), []
+
+        def wait(real, *arguments):
+            children.append(os.fork())
+            gate.set()
+            return real(*arguments) if children[0] else 0
+
+        try:
+            with replaced("mnn_session_wait", wait):
+                pending.wait()
+        except BaseException:
+            if children[0]:
+                raise
+            os._exit(1)
+        if children[0] == 0:
+            os._exit(0)
+        self.assertEqual(os.waitpid(children[0], 0)[1], 0)
 
     def test_asyncio(self):
         net = self.net()

@@ -89,11 +89,11 @@ class _Watcher:
         self.read_end, self.socket = socket.socketpair()  # on Windows Python writes to sockets alone
         self.socket.setblocking(False)
         self.write_end = self.socket.fileno()
-        self.token = _Token()
         self.active: List[Any] = []
         self.fired = False
         self.forward = -1
         threading.Thread(target=self._watch, name="mnn_c Ctrl-C", daemon=True).start()
+        self.token = _Token()  # it has no destructor, so nothing may fail after it
 
     def _watch(self) -> None:
         while True:
@@ -197,6 +197,6 @@ def _watched(function: Callable[[int], int], cancel: Any) -> int:
     if _watcher is None:
         try:
             _watcher = _Watcher()
-        except RuntimeError:  # no thread can begin any more, because the program ends
+        except (OSError, RuntimeError):  # no descriptors are left, or no thread can begin because the program ends
             return function(0 if cancel is None else cancel._handle)
     return _watcher.call(function, cancel)

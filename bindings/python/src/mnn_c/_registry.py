@@ -52,6 +52,8 @@ def report(error: BaseException, where: Any) -> None:
         elif sys.stderr is not None:
             print(f"{message}: {where!r}", file=sys.stderr)
             traceback.print_exception(type(error), error, error.__traceback__)
+    except KeyboardInterrupt as stop:
+        keep(stop)
     except BaseException:  # the library would get an arbitrary result of the callback
         pass
 

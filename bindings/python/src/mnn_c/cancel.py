@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from . import _calls
+from . import _calls, _interrupt
 from ._failure import check
 from ._handles import Closable
 from ._library import C
@@ -18,7 +18,11 @@ class CancelToken(Closable):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._triggered = False
-        self._value = _calls.handle(C.mnn_cancel_create)
+
+        def create() -> None:
+            self._value = _calls.handle(C.mnn_cancel_create)
+
+        _interrupt.held(create)  # Ctrl-C raises only after this function
 
     @property
     def triggered(self) -> bool:

@@ -6,7 +6,7 @@ import threading
 from contextlib import AbstractContextManager
 from ctypes import byref, c_void_p, pointer
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Set, Tuple
 
 from . import _abi, _calls, _interrupt, _registry
 from ._failure import check, keep
@@ -163,8 +163,7 @@ class Runtime(Closable):
             _calls.assign(objects, queue_family=vulkan.queue_family)
             objects.storage_16bit = vulkan.storage_16bit
             config.vulkan = pointer(objects)
-        # Nothing below raises until the library has these objects, which it removes.
-        numbers = []
+        numbers: List[int] = []  # of objects that the library removes with the runtime
 
         def register(item: Any) -> int:
             numbers.append(_registry.add(item))
@@ -188,13 +187,15 @@ class Runtime(Closable):
 
         def create(_: int) -> int:
             status: int = C.mnn_runtime_create(byref(config), byref(out))
-            if status:
-                for number in numbers:
-                    _registry.remove(number)
             self._value = out.value or 0  # Ctrl-C raises only after this function
             return status
 
-        check(_interrupt.call(create, None))
+        try:
+            check(_interrupt.call(create, None))
+        finally:
+            if not self._value:
+                for number in numbers:
+                    _registry.remove(number)
         self.threads = threads
 
     def add_backend(self, name: str, backend: HostBackend) -> Forward:

@@ -54,13 +54,17 @@ class Pending:
         self._outputs = list(outputs)
         self._own_token = cancel is None
         self._token = CancelToken() if cancel is None else cancel
-        self._turn = threading.Lock()  # for the threads that wait
+        self._turn = threading.Lock()  # for the threads that submit and wait
         self._results: Optional[Dict[str, Array]] = None
         self._options = _calls.prepared(_abi.RunOptions, C.mnn_run_options_init)
         self._options.cancel = self._token._handle
         self._options.done = _done
         _alive.add(self)
-        _interrupt.held(self._submit)
+        _interrupt.held(self._begin)
+
+    def _begin(self) -> None:
+        with self._turn:  # Session.close() of another thread must not wait for a run that has not begun
+            self._submit()
 
     def _submit(self) -> None:
         session = self._session
@@ -70,7 +74,7 @@ class Pending:
         # All of this precedes the call, because a handler of a signal may raise at its end, when the run has begun.
         before, session._pending = session._pending, weakref.ref(self)
         self._place = session._submitted + 1
-        self._error, self._under_way = None, True
+        self._under_way = True
         status: int = C.mnn_session_submit(session._handle, byref(self._options))
         if status:
             self._under_way = False
@@ -142,7 +146,8 @@ class Pending:
 
         def settle(_: int) -> int:
             nonlocal waited
-            if not self._turn.acquire(timeout=limit):
+            turn = self._turn  # a child of fork() has another one
+            if not turn.acquire(timeout=limit):
                 return WaitTimeoutError.status
             try:
                 if waited:  # the signal of another call ended the run, so it is repeated
@@ -150,7 +155,7 @@ class Pending:
                 waited = True
                 return self._wait(nanoseconds) if self._under_way else 0
             finally:
-                self._turn.release()
+                turn.release()
 
         status = _interrupt.call(settle, None if self._token.closed else self._token)
         if status == BusyError.status:  # in a callback on the thread that comes to this run later
