@@ -146,6 +146,8 @@ TEST(Convolution, KeptPrecisionBeyondTheLimit) {
 
 TEST(Convolution, ManyTaps) {
     expectSameAsCpuOrRefused(makeCase({.input = {1, 1, 1000, 1000}, .oc = 4, .kh = 1000, .kw = 1000}), "rounds", 1e-3);
+    // With so many outputs the depth has one slice. These taps take a few more rounds than a software driver does.
+    expectSameAsCpuOrRefused(makeCase({.input = {1, 1, 257, 258}, .oc = 4, .kh = 130, .kw = 131}), "rounds", 1e-3);
 }
 
 TEST(Convolution, ManyChannelsOfTensorWeights) {

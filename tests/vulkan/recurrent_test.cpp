@@ -97,6 +97,10 @@ TEST(Recurrent, Gru) {
         }
 }
 
+TEST(Recurrent, ManyInputs) {
+    expectSameAsCpuOrRefused(onnxCase(OpType::LSTM, {16, 1, 60000, 4, 1}, false, 1), "rounds", 1e-4);
+}
+
 TEST(Recurrent, LstmBlockCell) {
     for (const bool peephole : {false, true})
         for (const float clip : {0.0f, 0.4f})

@@ -63,6 +63,11 @@ bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c) {
            threads >= kQuadThreads * kPixels && threads * kPixels * 16 <= backend.limits().sharedMemory;
 }
 
+int64_t convVectorRounds(const VulkanBackend& backend, const ConvGeometry& c) {
+    const int64_t divided = threadsOf(backend) / kQuadThreads;
+    return ceilDiv(c.inBlocks, divided) + divided;  // for the products, and at most for their sum
+}
+
 std::unique_ptr<Execution> makeConvVector(VulkanBackend& backend, const Command& command) {
     return std::make_unique<ConvVector>(backend, command);
 }

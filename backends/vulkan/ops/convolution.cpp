@@ -37,12 +37,12 @@ bool bindsWeights(const VulkanBackend& backend, const ConvGeometry& c, const Com
     return roundUp(checkedMul(count, backend.half() ? 2 : 4, "weights"), 16) <= backend.limits().storageRange;
 }
 
-// In conv_gemm.comp, four blocks of the depth are four rounds for products, the one that ends their loop, and the one
-// around them. Where there are taps, each block takes up to two more to move to the next tap. Slices of the depth are
-// not considered, because the tuner chooses their number.
+// In conv_gemm.comp, four blocks of the depth are a round, and up to five for each of the loops that fetch and multiply
+// them. Where there are taps, each block takes up to two more to move to the next tap. Slices of the depth are not
+// considered, because the tuner chooses their number.
 int64_t gemmRounds(const ConvGeometry& c) {
     const int64_t depth = c.taps * ceilDiv(c.groupIn, kChannelBlock);
-    return (c.isPointwise() ? 6 : 14) * ceilDiv(depth, int64_t{4});
+    return (c.isPointwise() ? 11 : 19) * ceilDiv(depth, int64_t{4});
 }
 
 bool supportsConvolution(const VulkanBackend& backend, const Command& command, std::string& reason) {
@@ -68,7 +68,7 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
         case ConvKernel::Gemm:
             break;
     }
-    return convIsVector(backend, c) || fewRounds(backend, gemmRounds(c), reason);
+    return fewRounds(backend, convIsVector(backend, c) ? convVectorRounds(backend, c) : gemmRounds(c), reason);
 }
 
 std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Command& command) {

@@ -77,6 +77,8 @@ std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command&
 // Returns whether the kernel for fully connected layers takes the convolution: there are few pixels, and sums are over
 // input channels alone.
 bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c);
+// Returns the rounds of this kernel's loops.
+int64_t convVectorRounds(const VulkanBackend& backend, const ConvGeometry& c);
 
 // The form of weights that stay codes on the device (conv_weights.glsl).
 struct ConvCodes {

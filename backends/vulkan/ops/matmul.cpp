@@ -68,11 +68,6 @@ class InnerProduct final : public VulkanExecution {
     std::unique_ptr<MatrixProduct> product_;
 };
 
-// In matmul.comp, 16 steps of l are a round for each, up to six that fetch their operands, and the one around them.
-int64_t roundsFor(int64_t l) {
-    return 24 * ceilDiv(l, int64_t{16});
-}
-
 bool supportsFloats(const Command& command, std::string& reason) {
     for (const Operand* input : command.inputs)
         if (input->type != DataType::Float32 || input->empty())
@@ -87,7 +82,7 @@ bool supportsMatMul(const VulkanBackend& backend, const Command& command, std::s
     if (batchAxes(sizes).size() > kProductBatchAxes)
         return refuse(
             reason, format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kProductBatchAxes));
-    return fewRounds(backend, roundsFor(sizes.l), reason);
+    return fewRounds(backend, productRounds(sizes.l), reason);
 }
 
 bool supportsInnerProduct(const VulkanBackend& backend, const Command& command, std::string& reason) {
@@ -96,7 +91,7 @@ bool supportsInnerProduct(const VulkanBackend& backend, const Command& command, 
     const int64_t weights = roundUp(int64_t{params.outputs}, 4) * params.inputs;
     if (weights > INT32_MAX || weights * 4 > backend.limits().storageRange)
         return refuse(reason, "the weights exceed what the device binds at once");
-    return fewRounds(backend, roundsFor(params.inputs), reason);
+    return fewRounds(backend, productRounds(params.inputs), reason);
 }
 
 std::unique_ptr<Execution> createMatMul(VulkanBackend& backend, const Command& command) {

@@ -37,6 +37,12 @@ struct MatrixProblem {
     Push& pushBatch(Push& push) const;
 };
 
+// Returns the rounds of the loops of a product. In matmul.comp, 16 steps of l are a round for each, up to six that
+// fetch their operands, and the one around them.
+inline int64_t productRounds(int64_t l) {
+    return 24 * ceilDiv(l, int64_t{16});
+}
+
 // One dispatch for a problem.
 class MatrixProduct {
   public:

@@ -209,7 +209,7 @@ bool supportsRecurrent(const VulkanBackend& backend, const Command& command, std
     if (checkedMul(sizes.maxQuads(), kQuadBytes, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX))
         return refuse(reason, format("its weights or sums exceed what the device binds at once (%lld bytes)",
                                      asLong(limits.storageRange)));
-    return true;
+    return fewRounds(backend, std::max(productRounds(sizes.inputs), sizes.hidden), reason);
 }
 
 std::unique_ptr<Execution> createRecurrent(VulkanBackend& backend, const Command& command) {

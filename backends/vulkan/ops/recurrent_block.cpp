@@ -65,9 +65,10 @@ bool supportsLstmBlock(const VulkanBackend& backend, const Command& command, std
         limits.sharedMemory < kMaxBlockThreads * kQuadBytes)
         return refuse(reason, "the device has too few buffers, invocations or bytes of shared memory for the kernel");
     const int64_t state = command.inputs[1]->elements();
-    if (checkedMul(state, kQuadBytes, "sums") <= limits.storageRange) return true;
-    return refuse(reason,
-                  format("its sums exceed what the device binds at once (%lld bytes)", asLong(limits.storageRange)));
+    if (checkedMul(state, kQuadBytes, "sums") > limits.storageRange)
+        return refuse(
+            reason, format("its sums exceed what the device binds at once (%lld bytes)", asLong(limits.storageRange)));
+    return fewRounds(backend, checkedAdd(command.inputs[0]->shape[1], command.inputs[1]->shape[1], "rows"), reason);
 }
 
 std::unique_ptr<Execution> createLstmBlock(VulkanBackend& backend, const Command& command) {
