@@ -219,6 +219,31 @@ class Cancelling(Test):
         with unittest.mock.patch.object(_interrupt, "_watcher", None):
             with unittest.mock.patch("socket.socketpair", side_effect=OSError):
                 mnn_c.Runtime().close()
+                messages = []
+
+                def log(level, message):
+                    messages.append(message)
+                    if len(messages) == 1:
+                        ctrl_c()
+                        time.sleep(60)
+
+                self.assertRaises(KeyboardInterrupt, mnn_c.Interpreter, DIGITS, log=log, log_level=mnn_c.LogLevel.DEBUG)
+
+    def test_watchers_without_tokens(self):
+        threads = threading.active_count()
+        with unittest.mock.patch.object(_interrupt, "_watcher", None):
+            with unittest.mock.patch.object(_interrupt, "_Token", side_effect=MemoryError):
+                self.assertRaises(MemoryError, mnn_c.Runtime)
+        while threading.active_count() > threads:
+            time.sleep(0.001)
+
+    def test_handlers_trigger_tokens(self):
+        token = mnn_c.CancelToken()
+        reset = cancel.C.mnn_cancel_reset
+        with unittest.mock.patch.object(cancel.C, "mnn_cancel_reset", lambda value: token.trigger() or reset(value)):
+            token.reset()
+        self.assertTrue(token.triggered)
+        token.close()
 
     def test_objects_of_runtimes_that_are_not_made(self):
         class Log:

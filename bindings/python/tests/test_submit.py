@@ -29,6 +29,14 @@ def replaced(name, function):
     return unittest.mock.patch.object(submitted.C, name, lambda *arguments: function(real, *arguments))
 
 
+def taken(lock):
+    """Returns whether another thread holds the lock."""
+    if lock.acquire(blocking=False):
+        lock.release()
+        return False
+    return True
+
+
 class Submitted(Test):
     def slow(self):
         session = self.session()
@@ -160,7 +168,7 @@ class Submitted(Test):
         def shrink(x):
             if signals:
                 begun.wait()
-                while not first._turn.locked():
+                while not taken(first._turn):
                     time.sleep(0.001)
                 signals.pop()()
             return x
@@ -232,6 +240,37 @@ class Submitted(Test):
         thread.join()
         self.assertEqual(errors_of_close, [])
         self.assertTrue(session.closed)
+
+    def test_another_thread_closes_at_the_end_of_a_pending(self):
+        session, gate = self.gated()
+        waiting = threading.Event()
+
+        def wait(real, *arguments):
+            waiting.set()
+            return real(*arguments)
+
+        with replaced("mnn_session_wait", wait):
+            thread = threading.Thread(target=session.submit)  # refers to the Pending no more, which waits
+            thread.start()
+            waiting.wait()
+            threading.Timer(0.2, gate.set).start()
+            session.close()
+            thread.join()
+        self.assertTrue(session.closed)
+
+    def test_handlers_close_sessions(self):
+        for name in ("mnn_session_submit", "mnn_session_wait"):
+            session = self.session()
+
+            def closed(real, *arguments):
+                status = real(*arguments)
+                with unittest.mock.patch.object(submitted.C, name, real):
+                    session.close()
+                return status
+
+            with replaced(name, closed):
+                session.submit().wait()
+            self.assertTrue(session.closed)
 
     def test_a_run_that_is_not_repeated_keeps_its_error(self):
         session, gate = self.gated()
@@ -338,10 +377,21 @@ class Submitted(Test):
     def test_turns_in_children(self):
         pending = self.session().submit()
         pending.wait()
-        with pending._turn:
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if pending._turn.acquire(blocking=False) and not pending._under_way else 1)
+        held, forked = threading.Event(), threading.Event()
+
+        def hold():
+            with pending._turn:
+                held.set()
+                forked.wait()
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        held.wait()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if not taken(pending._turn) and not pending._under_way else 1)
+        forked.set()
+        thread.join()
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
     @unittest.skipIf(WINDOWS, "there is no fork()")
@@ -519,7 +569,8 @@ class Submitted(Test):
         self.ends(
             "pending = session().submit()\n"
             "threading.Thread(target=pending.wait).start()\n"
-            "while not pending._turn.locked():\n"
+            "while pending._turn.acquire(blocking=False):\n"
+            "    pending._turn.release()\n"
             "    time.sleep(0.001)\n"
             "child = os.fork()\n"
             "if child == 0:\n"

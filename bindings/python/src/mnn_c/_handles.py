@@ -12,7 +12,7 @@ from ._failure import check
 from .errors import BadHandleError
 
 Self = TypeVar("Self", bound="Closable")
-_closing = threading.Lock()
+_closing = threading.RLock()  # a handler of a signal may close, too
 
 
 class Closable:

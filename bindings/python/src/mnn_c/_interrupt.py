@@ -93,12 +93,17 @@ class _Watcher:
         self.fired = False
         self.forward = -1
         threading.Thread(target=self._watch, name="mnn_c Ctrl-C", daemon=True).start()
-        self.token = _Token()  # it has no destructor, so nothing may fail after it
+        try:
+            self.token = _Token()  # it has no destructor, so nothing may fail after it
+        except BaseException:
+            self.socket.close()  # which ends the thread
+            raise
 
     def _watch(self) -> None:
         while True:
             data = self.read_end.recv(64)
             if not data:
+                self.read_end.close()
                 return
             if self.forward >= 0:
                 try:
@@ -122,10 +127,7 @@ class _Watcher:
                 # Python has called its handler by now. It noted the signal, or it raised KeyboardInterrupt in a
                 # callback, which kept it.
                 if kept():
-                    raised = take() if status == 0 else None
-                    if raised is not None:
-                        raise raised
-                    return status
+                    return _outcome(status)
                 if status != _CANCELLED or _noted or not self.fired or token.triggered:
                     return status
                 # The signal belonged to an earlier call, so this one is repeated.
@@ -138,6 +140,14 @@ class _Watcher:
             if self.fired:
                 self.fired = bool(self.active)
                 token._interrupted()
+
+
+def _outcome(status: int) -> int:
+    """Returns the status of a call, or raises what a callback has kept although the call succeeded."""
+    raised = take() if status == 0 else None
+    if raised is not None:
+        raise raised
+    return status
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -198,5 +208,5 @@ def _watched(function: Callable[[int], int], cancel: Any) -> int:
         try:
             _watcher = _Watcher()
         except (OSError, RuntimeError):  # no descriptors are left, or no thread can begin because the program ends
-            return function(0 if cancel is None else cancel._handle)
+            return _outcome(function(0 if cancel is None else cancel._handle))
     return _watcher.call(function, cancel)

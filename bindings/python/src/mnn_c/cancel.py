@@ -16,7 +16,7 @@ class CancelToken(Closable):
     _destroy = C.mnn_cancel_destroy
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a handler of a signal may trigger the token
         self._triggered = False
 
         def create() -> None:

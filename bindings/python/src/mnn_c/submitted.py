@@ -54,7 +54,8 @@ class Pending:
         self._outputs = list(outputs)
         self._own_token = cancel is None
         self._token = CancelToken() if cancel is None else cancel
-        self._turn = threading.Lock()  # for the threads that submit and wait
+        # For the threads that submit and wait. A handler of a signal may close the session meanwhile, or wait itself.
+        self._turn = threading.RLock()
         self._results: Optional[Dict[str, Array]] = None
         self._options = _calls.prepared(_abi.RunOptions, C.mnn_run_options_init)
         self._options.cancel = self._token._handle
@@ -178,8 +179,11 @@ class Pending:
 
     def __del__(self) -> None:
         # The thread of the run gets no turn to call Python any more while the interpreter ends.
-        if self._under_way and not self._followed() and not sys.is_finalizing():
-            C.mnn_session_wait(self._session._value, -1)
+        if self._under_way and not sys.is_finalizing():
+            with self._turn:  # Session.close() of another thread may wait, too
+                if not self._followed():
+                    C.mnn_session_wait(self._session._value, -1)
+                self._under_way = False
 
 
 def _take_end(number: int, status: int) -> None:
@@ -209,7 +213,7 @@ def _end_runs() -> None:
 def _forget() -> None:
     """In a child of fork(): the runs end in the parent, whose threads may have been waiting for them."""
     for pending in list(_alive):
-        pending._turn = threading.Lock()
+        pending._turn = threading.RLock()
     _alive.clear()
 
 
