@@ -243,6 +243,7 @@ class Cancelling(Test):
         with unittest.mock.patch.object(cancel.C, "mnn_cancel_reset", lambda value: token.trigger() or reset(value)):
             token.reset()
         self.assertTrue(token.triggered)
+        self.assertRaises(errors.CancelledError, self.session().execute, cancel=token)
         token.close()
 
     def test_objects_of_runtimes_that_are_not_made(self):

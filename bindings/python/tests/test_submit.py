@@ -12,11 +12,12 @@ import threading
 import time
 import unittest
 import unittest.mock
+import weakref
 
 import numpy as np
 
 from support import SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, in_one_call, mnn_c
-from mnn_c import _interrupt, errors, submitted
+from mnn_c import errors, submitted
 
 
 class Stop(BaseException):
@@ -27,14 +28,6 @@ def replaced(name, function):
     """Replaces a function of the library by function(the replaced one, its arguments)."""
     real = getattr(submitted.C, name)
     return unittest.mock.patch.object(submitted.C, name, lambda *arguments: function(real, *arguments))
-
-
-def taken(lock):
-    """Returns whether another thread holds the lock."""
-    if lock.acquire(blocking=False):
-        lock.release()
-        return False
-    return True
 
 
 class Submitted(Test):
@@ -168,8 +161,7 @@ class Submitted(Test):
         def shrink(x):
             if signals:
                 begun.wait()
-                while not taken(first._turn):
-                    time.sleep(0.001)
+                time.sleep(0.1)  # the main thread waits
                 signals.pop()()
             return x
 
@@ -272,34 +264,6 @@ class Submitted(Test):
                 session.submit().wait()
             self.assertTrue(session.closed)
 
-    def test_a_run_that_is_not_repeated_keeps_its_error(self):
-        session, gate = self.gated()
-        gate.set()
-        session.execute()  # makes the watcher
-        gate.clear()
-        pending, others, signalled = session.submit(), [], []
-
-        def wait(real, *arguments):  # the signal of an earlier call ends the run
-            if not signalled:
-                signalled.append(1)
-                _interrupt._watcher.fired = True
-                submitted.C.mnn_cancel_trigger(pending._token._value)
-                gate.set()
-            return real(*arguments)
-
-        def submit(real, *arguments):
-            if not others:
-                others.append(None)
-                thread = threading.Thread(target=lambda: others.append(session.submit()))
-                thread.start()
-                thread.join()
-            return real(*arguments)
-
-        with replaced("mnn_session_wait", wait), replaced("mnn_session_submit", submit):
-            self.assertRaises(errors.BusyError, pending.wait)
-        self.assertRaises(errors.CancelledError, pending.wait)
-        others[1].wait()
-
     def test_a_later_run_ends_while_results_are_read(self):
         session, gate = self.gated()
         gate.set()
@@ -343,8 +307,10 @@ class Submitted(Test):
 
     def test_a_handler_raises_when_a_wait_has_ended(self):
         def wait(real, *arguments):
-            real(*arguments)
-            raise Stop
+            status = real(*arguments)
+            if status != errors.WaitTimeoutError.status:
+                raise Stop
+            return status
 
         fails = []
 
@@ -380,7 +346,7 @@ class Submitted(Test):
         held, forked = threading.Event(), threading.Event()
 
         def hold():
-            with pending._turn:
+            with pending._run.turn:
                 held.set()
                 forked.wait()
 
@@ -389,7 +355,7 @@ class Submitted(Test):
         held.wait()
         child = os.fork()
         if child == 0:
-            os._exit(0 if not taken(pending._turn) and not pending._under_way else 1)
+            os._exit(0 if pending._run.turn.acquire(blocking=False) and pending.done() else 1)
         forked.set()
         thread.join()
         self.assertEqual(os.waitpid(child, 0)[1], 0)
@@ -399,21 +365,68 @@ class Submitted(Test):
         session, gate = self.gated()
         pending, children = session.submit(), []
 
-        def wait(real, *arguments):
+        def fork(*_):
             children.append(os.fork())
+            if children[0] == 0:
+                signal.alarm(20)
             gate.set()
-            return real(*arguments) if children[0] else 0
 
+        self.addCleanup(signal.signal, signal.SIGUSR1, signal.signal(signal.SIGUSR1, fork))
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
         try:
-            with replaced("mnn_session_wait", wait):
-                pending.wait()
-        except BaseException:
-            if children[0]:
-                raise
-            os._exit(1)
-        if children[0] == 0:
-            os._exit(0)
+            pending.wait()
+        except errors.BadStateError:  # the run is one of the parent
+            if children[0] == 0:
+                os._exit(0)
+            raise
+        finally:
+            if children[0] == 0:
+                os._exit(1)
         self.assertEqual(os.waitpid(children[0], 0)[1], 0)
+
+    def test_callbacks_drop_pendings(self):
+        net, steps = self.net(SHRINK), [threading.Event() for _ in range(3)]
+        pendings, later = [], threading.Thread(target=lambda: session.close())
+
+        def shrink(x):
+            steps[0].wait()
+            pendings.clear()  # on the thread of the run, which cannot wait for it
+            steps[1].set()
+            steps[2].wait()
+            return x
+
+        net.add_operator("SoftShrink", shrink)
+        session = net.session()
+        pendings.append(session.submit())
+        later.start()
+        steps[0].set()
+        steps[1].wait()
+        steps[2].set()
+        later.join()
+        self.assertTrue(session.closed)
+
+    def test_callbacks_drop_sessions(self):
+        net, objects = self.net(SHRINK), []
+
+        def shrink(x):
+            while not objects:
+                time.sleep(0.001)
+            objects.clear()
+            return x
+
+        net.add_operator("SoftShrink", shrink)
+        session = net.session()
+        values = np.zeros(session.output().shape, np.float32)
+        session.output().bind(values)
+        freed = weakref.finalize(session, int)
+        image = np.full(session.input().shape, 4, np.float32)
+        objects += [session, session.submit({session.input().name: image})]
+        del session
+        while freed.alive:
+            gc.collect()
+            time.sleep(0.001)
+        self.assertTrue(values.any())
+        net.close()
 
     def test_asyncio(self):
         net = self.net()
@@ -569,9 +582,7 @@ class Submitted(Test):
         self.ends(
             "pending = session().submit()\n"
             "threading.Thread(target=pending.wait).start()\n"
-            "while pending._turn.acquire(blocking=False):\n"
-            "    pending._turn.release()\n"
-            "    time.sleep(0.001)\n"
+            "time.sleep(0.1)\n"
             "child = os.fork()\n"
             "if child == 0:\n"
             "    signal.alarm(20)\n"

@@ -40,12 +40,18 @@ class CancelToken(Closable):
         with self._lock:
             self._triggered = False
             check(C.mnn_cancel_reset(self._handle))
+            self._keep_trigger()
 
     def _interrupted(self) -> None:
         """Removes the trigger of Ctrl-C, but not a trigger of the program."""
         with self._lock:
             if not self._triggered:
                 C.mnn_cancel_reset(self._value)
+                self._keep_trigger()
+
+    def _keep_trigger(self) -> None:
+        if self._triggered:  # by a handler of a signal during the reset
+            C.mnn_cancel_trigger(self._value)
 
     def __repr__(self) -> str:
         return f"<CancelToken {'closed' if self.closed else 'triggered' if self._triggered else 'not triggered'}>"

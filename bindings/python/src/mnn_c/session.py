@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
-import weakref
 from ctypes import byref, c_int32, c_size_t, c_void_p, sizeof
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from .config import SessionConfig, native
 from .device_buffer import DeviceBuffer
 from .dtypes import Array, address, dtype_of, elements, own_order, shape_in, type_of
 from .enums import Format
-from .errors import NotFoundError
-from .submitted import Pending
+from .errors import BusyError, NotFoundError
+from .submitted import Pending, Run
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Session(Stateful):
     turns."""
 
     _destroy = C.mnn_session_destroy
+    _run: Optional[Run] = None  # the last one that was submitted
 
     def __init__(
         self,
@@ -46,8 +48,6 @@ class Session(Stateful):
         self._dims, self._rank = (c_int32 * _abi.MAX_RANK)(), c_size_t()
         self._rank_address = byref(self._rank)
         self._bound: Dict[int, Tuple[Array, memoryview, Format]] = {}
-        self._pending: Optional["weakref.ref[Pending]"] = None  # the last one
-        self._submitted = 0  # runs
         self._interpreter = interpreter  # its bytes may be borrowed
         if paths is not None and config is not None:
             raise TypeError("a session has one configuration or one for each of its paths, not both")
@@ -81,17 +81,22 @@ class Session(Stateful):
         closed = False
         while not closed:
             # Waits without the lock, because callbacks of the run may call the session, which refuses them.
-            self._settled(-1)
+            self._settled(None)
             with self._lock:
                 closed = self._settled(0)  # unless another thread has submitted a run meanwhile
                 if closed:
                     super().close()
                     self._bound.clear()
 
-    def _settled(self, nanoseconds: int) -> bool:
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not ending():
+            with contextlib.suppress(BusyError):  # in a callback on the thread of the run
+                self._settled(None)
+        super().__del__()
+
+    def _settled(self, timeout: Optional[float]) -> bool:
         """Waits for the last submitted run; returns whether it is over."""
-        pending = None if self._pending is None else self._pending()
-        return pending is None or pending._settle(nanoseconds)
+        return self._run is None or self._run.settle(timeout)
 
     @property
     def config(self) -> SessionConfig:
@@ -215,7 +220,10 @@ class Session(Stateful):
         with self._lock:
             if inputs:
                 self._write(inputs, cancel)
-            return Pending(self, self._outputs if outputs is None else outputs, cancel)
+            run = Run(self._handle, CancelToken() if cancel is None else cancel, cancel is None)
+            pending = Pending(self, run, self._outputs if outputs is None else outputs)
+            _interrupt.held(lambda: run.begin(self))
+            return pending
 
     def _write(self, inputs: Mapping[str, Any], cancel: Optional[CancelToken]) -> None:
         ready: List[Tuple[int, Array, int]] = []
