@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import gc
+import io
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import weakref
 import numpy as np
 
 from support import SHRINK, WINDOWS, Test, ctrl_c, ctrl_c_after, images, in_one_call, mnn_c
-from mnn_c import errors, submitted
+from mnn_c import _interrupt, errors, submitted
 
 
 class Stop(BaseException):
@@ -263,6 +264,55 @@ class Submitted(Test):
             with replaced(name, closed):
                 session.submit().wait()
             self.assertTrue(session.closed)
+
+    @unittest.skipIf(WINDOWS, "there is no such signal")
+    def test_handlers_wait_for_later_runs(self):
+        with mnn_c.Runtime() as runtime:
+            net, gate = self.net(SHRINK), threading.Event()
+            net.add_operator("SoftShrink", lambda x: (gate.wait(), x)[1])
+            sessions = [net.session(runtime=runtime), self.net().session(runtime=runtime)]
+            first, second = (session.submit() for session in sessions)
+            waited = []
+
+            def handler(*_):
+                gate.set()
+                second.wait()
+                waited.append(1)
+
+            self.addCleanup(signal.signal, signal.SIGUSR1, signal.signal(signal.SIGUSR1, handler))
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+            first.wait()
+            while not waited:
+                time.sleep(0.001)
+            for session in sessions:
+                session.close()
+
+    def test_ctrl_c_while_the_program_ends(self):
+        triggered, token = threading.Event(), mnn_c.CancelToken()
+        with mnn_c.Runtime() as runtime:
+            net, gate = self.net(SHRINK), threading.Event()
+            net.add_operator("SoftShrink", lambda x: (gate.wait(), x)[1])
+            sessions = [net.session(runtime=runtime), self.net().session(runtime=runtime)]
+            first, second = sessions[0].submit(), sessions[1].submit(cancel=token)
+
+            def trigger(real, *arguments):
+                triggered.set()
+                return real(*arguments)
+
+            def interrupt():
+                ctrl_c()
+                triggered.wait(5)
+                gate.set()
+
+            threading.Timer(0.2, interrupt).start()
+            with unittest.mock.patch.object(submitted, "_alive", [second._run]), replaced("mnn_cancel_trigger", trigger):
+                with contextlib.redirect_stderr(io.StringIO()) as printed:
+                    _interrupt.held(submitted._end_runs)
+            self.assertIn("KeyboardInterrupt", printed.getvalue())
+            self.assertRaises(errors.CancelledError, second.wait)
+            first.wait()
+            for session in sessions:
+                session.close()
 
     def test_a_later_run_ends_while_results_are_read(self):
         session, gate = self.gated()

@@ -96,7 +96,8 @@ class Session(Stateful):
 
     def _settled(self, timeout: Optional[float]) -> bool:
         """Waits for the last submitted run; returns whether it is over."""
-        return self._run is None or self._run.settle(timeout)
+        run = self._run
+        return run is None or run.settle(timeout)
 
     @property
     def config(self) -> SessionConfig:

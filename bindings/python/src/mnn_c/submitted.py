@@ -38,9 +38,12 @@ class Run:
         self._renew()
 
     def _renew(self) -> None:
-        # Both are reentrant, since a handler of a signal may wait for the run that its thread submits or waits for.
-        self.turn = threading.RLock()  # for submitting the run and asking for its status
-        self.ended = threading.Condition()
+        # For submitting the run and asking for its status. A handler of a signal may do the latter during the former.
+        self.turn = threading.RLock()
+        # The thread of the run releases this lock at the end, and never waits for another thread: it computes the runs
+        # of all sessions of a runtime.
+        self.ended = threading.Lock()
+        self.ended.acquire()
 
     def begin(self, session: "Session") -> None:
         options = _calls.prepared(_abi.RunOptions, C.mnn_run_options_init)
@@ -56,7 +59,7 @@ class Run:
                 self.settled, self.kept, session._run = True, None, before
                 _registry.remove(number)
                 check(status)
-            self.settled = False  # a handler may have asked before the call
+            self.settled, self.kept = False, session  # a handler may have asked before the call
             if before is not None:  # a handler may have lost its status; the next one belongs to this run
                 before.settled, before.kept = True, None
 
@@ -66,9 +69,8 @@ class Run:
             self.error = failure(status) if status else take()
             self.number = ended_runs(self.session)
         finally:
-            with self.ended:
-                self.over = True
-                self.ended.notify_all()
+            self.over = True
+            self.ended.release()
 
     def settle(self, timeout: Optional[float]) -> bool:
         """Waits for the end of the run, at most `timeout` seconds; returns whether it is over. Ctrl-C ends it."""
@@ -81,25 +83,26 @@ class Run:
     def _wait(self, timeout: Optional[float]) -> bool:
         end = None if timeout is None else time.monotonic() + timeout
         while True:
-            status = self._ask(0)
+            status = self._ask()
             if status == BusyError.status:  # in a callback on the thread that comes to this run later
                 raise failure(status)
             if status != WaitTimeoutError.status:
                 return True
+            if self.over:
+                time.sleep(0)  # lets its thread leave _done
+                continue
             left = _SLICE if end is None else min(end - time.monotonic(), _SLICE)
-            with self.ended:
-                over = self.ended.wait_for(lambda: self.over, max(left, 0))
-            if over:
-                self._ask(-1)  # until the library has left _done
-                return True
             if left <= 0:
                 return False
+            ended = self.ended  # a child of fork() gets another one
+            if ended.acquire(timeout=left):
+                ended.release()  # for other threads that wait
 
-    def _ask(self, nanoseconds: int) -> int:
+    def _ask(self) -> int:
         with self.turn:
             if self.settled:
                 return 0
-            status: int = C.mnn_session_wait(self.session, nanoseconds)
+            status: int = C.mnn_session_wait(self.session, 0)
             if status not in (WaitTimeoutError.status, BusyError.status):  # callbacks give the library neither of them
                 self.settled, self.kept = True, None
                 if status and not self.over:  # in a child of fork(), which does not have the run
@@ -144,8 +147,8 @@ class Pending:
 
         Raises what the run raises, each time. Ctrl-C on the main thread ends the run.
         """
-        if timeout is not None and timeout < 0:
-            raise ValueError(f"the timeout is {timeout} seconds; it cannot be negative")
+        if timeout is not None and not timeout >= 0:  # as with a NaN
+            raise ValueError(f"the timeout is {timeout} seconds; it has to be 0 or more")
         if not self._run.settle(timeout):
             raise WaitTimeoutError("the submitted run is not over yet")
         if self._run.error is not None:
@@ -216,7 +219,7 @@ def _end_runs() -> None:
         try:
             if run.own_token and not run.settled:
                 run.token.trigger()
-            run.settle(None)
+            _interrupt.program(run.settle, None)  # Ctrl-C ends it
         except BaseException as error:  # the other runs must end, too
             _registry.report(error, run)
 
