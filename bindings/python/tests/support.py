@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -16,6 +17,7 @@ if "MNN_C_TEST_INSTALLED" not in os.environ:
     sys.path.insert(0, str(FOLDER / "src"))
 
 import mnn_c  # noqa: E402
+from mnn_c._library import C  # noqa: E402
 
 DIGITS = REPOSITORY / "examples" / "digits" / "digits.mnn"
 SHRINK = REPOSITORY / "examples" / "own_operator" / "shrink.mnn"
@@ -46,6 +48,12 @@ def in_one_call(*calls):
     return list(itertools.chain(*(map(function, *((each,) for each in arguments)) for function, *arguments in calls)))
 
 
+def replaced(name, function):
+    """Replaces a function of the library by function(the replaced one, its arguments)."""
+    real = getattr(C, name)
+    return unittest.mock.patch.object(C, name, lambda *arguments: function(real, *arguments))
+
+
 def case(name):
     return REPOSITORY / "tests" / "conformance" / "cases" / name / "model.mnn"
 
@@ -69,3 +77,17 @@ class Test(unittest.TestCase):
         session = self.net(path).session(**fields)
         self.addCleanup(session.close)
         return session
+
+    def slow(self):
+        session = self.session()
+        session.resize({"image": (6000, 1, 8, 8)})
+        return session
+
+    def gated(self):
+        """Returns a session, and an event that its runs wait for."""
+        net, gate = self.net(SHRINK), threading.Event()
+        net.add_operator("SoftShrink", lambda x: (gate.wait(), x)[1])
+        session = net.session()
+        self.addCleanup(session.close)
+        self.addCleanup(gate.set)
+        return session, gate

@@ -54,11 +54,6 @@ class Failures(Test):
 
 
 class Cancelling(Test):
-    def slow(self):
-        session = self.session()
-        session.resize({"image": (6000, 1, 8, 8)})
-        return session
-
     def test_a_token_ends_calls(self):
         with mnn_c.CancelToken() as token:
             token.trigger()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 from ctypes import byref, c_void_p
-from typing import Any, Callable, Optional, Type, TypeVar
+from typing import Any, Callable, Iterable, Optional, Type, TypeVar
 
-from . import _interrupt
+from . import _interrupt, _registry
 from ._failure import check
 from .errors import BadHandleError
 
@@ -31,6 +31,23 @@ class Closable:
     def closed(self) -> bool:
         """Whether close() was called."""
         return not self._value
+
+    def _create(self, create: Callable[[int, Any], int], cancel: Any, numbers: Iterable[int] = ()) -> None:
+        """Calls create(token, address of the handle), which Ctrl-C ends. Where it makes no object, the registered objects
+        with these numbers are removed."""
+        out = c_void_p()
+
+        def created(token: int) -> int:
+            status = create(token, byref(out))
+            self._value = out.value or 0  # Ctrl-C raises only after this function
+            return status
+
+        try:
+            check(_interrupt.call(created, cancel))
+        finally:
+            if not self._value:
+                for number in numbers:
+                    _registry.remove(number)
 
     def close(self) -> None:
         """Releases the object. Later uses raise BadHandleError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from ctypes import byref, c_char_p, c_size_t, c_void_p
+from ctypes import byref, c_char_p, c_size_t
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -148,26 +148,19 @@ class Interpreter(Closable):
             number = _registry.add(log)
             options.log_callback, options.log_finalizer = _registry.log, _registry.finalizer
             options.log_user_data = number
-        out = c_void_p()
 
-        def create(token: int) -> int:
+        def create(token: int, out: Any) -> int:
             _registry.restore(given)  # an attempt that Ctrl-C ended has released them
             options.cancel = token
             status: int
             if memory is None:
-                status = C.mnn_interpreter_create_from_file(path, byref(options), byref(out))
+                status = C.mnn_interpreter_create_from_file(path, byref(options), out)
             else:
                 address, size = memory.ctypes.data, memory.size
-                status = C.mnn_interpreter_create_from_memory(address, size, byref(options), byref(out))
-            self._value = out.value or 0  # Ctrl-C raises only after this function
+                status = C.mnn_interpreter_create_from_memory(address, size, byref(options), out)
             return status
 
-        try:
-            check(_interrupt.call(create, cancel))
-        finally:
-            if not self._value:
-                for each in (number, *numbers):
-                    _registry.remove(each)
+        self._create(create, cancel, (number, *numbers))
         self.pickle_by = "bytes" if self.path is None else "path"
         self._operators: List[Tuple[str, Operator]] = []
         self._options: Dict[str, Any] = {

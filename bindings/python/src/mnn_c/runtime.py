@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager
-from ctypes import byref, c_void_p, pointer
+from ctypes import byref, pointer
 from dataclasses import dataclass
 from typing import Any, Callable, List, Optional, Sequence, Set, Tuple
 
 from . import _abi, _calls, _interrupt, _registry
-from ._failure import check, keep
+from ._failure import keep
 from ._handles import Closable
 from ._known import known
 from ._library import C
@@ -183,19 +183,7 @@ class Runtime(Closable):
         if log is not None:
             config.log_callback, config.log_finalizer = _registry.log, _registry.finalizer
             config.log_user_data = register(log)
-        out = c_void_p()
-
-        def create(_: int) -> int:
-            status: int = C.mnn_runtime_create(byref(config), byref(out))
-            self._value = out.value or 0  # Ctrl-C raises only after this function
-            return status
-
-        try:
-            check(_interrupt.call(create, None))
-        finally:
-            if not self._value:
-                for number in numbers:
-                    _registry.remove(number)
+        self._create(lambda _, out: C.mnn_runtime_create(byref(config), out), None, numbers)
         self.threads = threads
 
     def add_backend(self, name: str, backend: HostBackend) -> Forward:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from ctypes import byref, c_int32, c_size_t, c_void_p, sizeof
+from ctypes import byref, c_int32, c_size_t, sizeof
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -54,20 +54,18 @@ class Session(Stateful):
         self.configs = tuple(paths) if paths is not None else (SessionConfig() if config is None else config,)
         made = [native(one) for one in self.configs]  # the originals keep the memory that their copies below point to
         structs = (_abi.ScheduleConfig * len(made))(*made)
-        out = c_void_p()
 
-        def create(token: int) -> int:
+        def create(token: int, out: Any) -> int:
             for struct in structs:
                 struct.cancel = token
             status: int
             if paths is None:
-                status = C.mnn_session_create(interpreter._handle, structs, byref(out))
+                status = C.mnn_session_create(interpreter._handle, structs, out)
             else:
-                status = C.mnn_session_create_paths(interpreter._handle, structs, len(made), byref(out))
-            self._value = out.value or 0  # Ctrl-C raises only after this function
+                status = C.mnn_session_create_paths(interpreter._handle, structs, len(made), out)
             return status
 
-        check(_interrupt.call(create, cancel))
+        self._create(create, cancel)
         self._inputs = self._tensors(C.mnn_session_input_count, C.mnn_session_input_at)
         self._outputs = self._tensors(C.mnn_session_output_count, C.mnn_session_output_at)
         self._run_options = _abi.RunOptions(struct_size=sizeof(_abi.RunOptions))
