@@ -33,7 +33,8 @@ NETS = (
     ("zoo_regnet_y_400mf", QOPERATOR, True, UINT8, INT8), ("zoo_vit_small_224", QDQ, True, UINT8, INT8),
 )
 MAX_RATIO = 1.05
-RUNS = 4  # the inputs whose distances are averaged
+# The number of inputs whose distances are averaged: with four, the mean of equal roundings goes from 0.94 to 1.06.
+RUNS = 32
 
 
 def batches(session, count, seed):
