@@ -61,13 +61,9 @@ ConvOptions denseOptions(const ConvOptions& options) {
 // one, which are dropped.
 struct Dense {
     ConvShape shape, whole;
-    const ConvImplementation* implementation = nullptr;
-    double cycles = 0;
-    bool placed = false;  // outputs are stored at their places, and not copied
-
-    void take(const Dense& other) {
-        if (other.implementation && (!implementation || other.cycles < cycles)) *this = other;
-    }
+    const ConvImplementation& implementation;
+    double cycles;
+    bool placed;  // outputs are stored at their places, and not copied
 };
 
 // Calls body(transposed convolution, dense shape) for the dense convolutions that compute all phases. Their windows are
@@ -96,16 +92,17 @@ void eachDense(const ConvShape& s, Body&& body) {
 Dense fastestDense(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const ConvOptions own = denseOptions(options);
     const double copy = double(s.batch) * s.oh * s.ow * s.oc * k.costs->cycles.copy;
-    Dense best;
+    std::vector<Dense> found;
     eachDense(s, [&](const ConvShape& whole, const ConvShape& shape) {
         const ConvImplementation& any = chooseConv(k, shape, own);
-        best.take({shape, whole, &any, any.cycles(k, shape, own) + copy, false});
+        found.push_back({shape, whole, any, any.cycles(k, shape, own) + copy, false});
         if (s.oc % k.lanes != 0) return;
         for (const ConvImplementation* each : convImplementations())
             if (each->storesPhases && each->accepts(k, shape, own))
-                best.take({shape, whole, each, each->cycles(k, shape, own), true});
+                found.push_back({shape, whole, *each, each->cycles(k, shape, own), true});
     });
-    return best;
+    return *std::min_element(found.begin(), found.end(),
+                             [](const Dense& a, const Dense& b) { return a.cycles < b.cycles; });
 }
 
 class PhasedPlan final : public ConvPlan, FloatWeightPacker {
@@ -164,7 +161,7 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
             phases = {s.strideH, s.strideW, dense.whole.oh - s.oh, dense.whole.ow - s.ow, s.oh, s.ow};
             own.phases = &phases;
         }
-        return dense.implementation->make(k, dense.shape, own);
+        return dense.implementation.make(k, dense.shape, own);
     }
 
     int64_t floatsOf(int channels, int height, int width) const {
