@@ -24,6 +24,8 @@ class Held {
         ++count_;
     }
     void remove(const void* block) {
+        // realloc(nullptr, ...) releases nothing, but an empty slot would match it.
+        if (!block) return;
         if (count_.load(std::memory_order_relaxed) == 0) return;
         const Lock lock(*this);
         size_t at = slotOf(block);
